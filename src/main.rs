@@ -1,0 +1,2 @@
+//! argv → settings → one command → exit code; nothing else.
+fn main() {}

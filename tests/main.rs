@@ -1,0 +1,2 @@
+//! The one test binary: a file per module of `src/`.
+mod tidy;
