@@ -1,0 +1,204 @@
+//! Opening without surprises, and writing without loss. Comes in: a path that the caller has settled (a `WsPath`, a file of our own
+//! state). Goes out: an open regular file, or a file whose bytes were replaced whole.
+//!
+//! ```text
+//! replace("src/a.rs", ["fn ", "main", "() {}\n"], like the old file)
+//!   create  src/.zcoder-7k2m9xq4tb  0600      owner, group, then mode of the old file
+//!   write   "fn " "main" "() {}\n"            fsync
+//!   recheck the caller looks at src/a.rs once more
+//!   rename  src/.zcoder-7k2m9xq4tb → src/a.rs           fsync src
+//! ```
+//!
+//! Refused: opening anything but a regular file, by name ("is a FIFO"), before it is opened, since opening some devices acts on them;
+//! replacing a file that is marked read-only (no write bit, or `access` says no), though a rename would get around the mark.
+//!
+//! Not kept: access control lists and extended attributes, the inode and so other hard links to it, the times, and whatever of owner and
+//! group we may not set (then the set-id bits go, and group rights shrink to those of others). A kill in the middle may leave a
+//! `.zcoder-…` file behind.
+//!
+//! Invariant: whoever opens the path at any moment reads the old bytes whole or the new bytes whole.
+//! Invariant: after an error the old file is there byte for byte, and the temporary file is not.
+//! Invariant: the new bytes are on the disk before they get the name.
+//!
+//! Read next: `tools/edit.rs`, which splices the bytes; `random.rs`, which names the temporary file.
+
+use super::{ffi, random};
+use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+/// What tells one state of a file from another without reading it: equal before and after means untouched (by anybody who does not set
+/// the times back). Made from the metadata of an open file, or of a path whose last component was not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Device number.
+    pub device: u64,
+    /// Inode number on that device.
+    pub inode: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Last change of the bytes: seconds since 1970, nanoseconds.
+    pub modified: (i64, i64),
+}
+
+impl From<&Metadata> for Identity {
+    fn from(metadata: &Metadata) -> Identity {
+        Identity {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        }
+    }
+}
+
+/// Opens for reading, without following a link in the last component and without waiting (O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_CLOEXEC).
+/// Anything but a regular file is refused with its kind: `is a directory`, `is a FIFO`. Other errors: those of `open`.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    refuse_unless_regular(fs::symlink_metadata(path)?.file_type())?;
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(ffi::OPEN_CAREFULLY);
+    let file = options.open(path)?;
+    // What was looked at and what was opened may differ: the opened one counts.
+    refuse_unless_regular(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+fn refuse_unless_regular(kind: FileType) -> io::Result<()> {
+    let (error, text) = if kind.is_file() {
+        return Ok(());
+    } else if kind.is_dir() {
+        (ErrorKind::IsADirectory, "is a directory")
+    } else if kind.is_symlink() {
+        (ErrorKind::InvalidInput, "is a symbolic link")
+    } else if kind.is_fifo() {
+        (ErrorKind::InvalidInput, "is a FIFO")
+    } else if kind.is_socket() {
+        (ErrorKind::InvalidInput, "is a socket")
+    } else if kind.is_block_device() || kind.is_char_device() {
+        (ErrorKind::InvalidInput, "is a device")
+    } else {
+        (ErrorKind::InvalidInput, "is not a regular file")
+    };
+    Err(io::Error::new(error, text))
+}
+
+/// Puts `parts`, one after the other, in place of what is at `path`. With `like` (the old file, open) owner, group and mode become its
+/// own and a read-only file is refused; without, the mode is 0666 less umask and anything at `path` is replaced. `recheck` is called
+/// when the new bytes are safe and before they get the name: its error stops the replacement and comes back.
+pub fn replace(
+    path: &Path,
+    parts: &[&[u8]],
+    like: Option<&File>,
+    recheck: &mut dyn FnMut() -> io::Result<()>,
+) -> io::Result<()> {
+    let like = like.map(File::metadata).transpose()?;
+    if let Some(like) = &like {
+        refuse_read_only(path, like)?;
+    }
+    let temporary = Temporary::write(path, parts, like.as_ref())?;
+    recheck()?;
+    fs::rename(&temporary.path, path)?;
+    temporary.folder_changed();
+    Ok(())
+}
+
+/// Makes a new file with mode 0666 less umask. Errors: `AlreadyExists` if anything is at `path`, a dangling link too, and also if it
+/// appeared while we were writing; otherwise as `replace`.
+pub fn create(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    let temporary = Temporary::write(path, parts, None)?;
+    // A hard link never replaces anything. Where the file system has none, a rename has to do: what appears in between is lost.
+    match fs::hard_link(&temporary.path, path) {
+        Ok(()) => fs::remove_file(&temporary.path)?,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
+        Err(_) => fs::rename(&temporary.path, path)?,
+    }
+    temporary.folder_changed();
+    Ok(())
+}
+
+/// The owner of the file asked for it not to be changed; that the folder lets us put another in its place is no permission.
+fn refuse_read_only(path: &Path, like: &Metadata) -> io::Result<()> {
+    let marked = like.mode() & 0o222 == 0;
+    if marked || !ffi::may_write(path)? {
+        return Err(io::Error::new(ErrorKind::PermissionDenied, "is read-only"));
+    }
+    Ok(())
+}
+
+/// A finished file that waits for its name, in the folder where it will have it (a rename works only within a file system).
+#[derive(Debug)]
+struct Temporary {
+    path: PathBuf,
+    folder: File,
+    /// Cleared once the file has its name.
+    to_remove: bool,
+}
+
+impl Temporary {
+    fn write(target: &Path, parts: &[&[u8]], like: Option<&Metadata>) -> io::Result<Temporary> {
+        let parent = match target.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let folder = File::open(parent)?;
+        // The name does not contain the target's: that may be as long as a name can be.
+        let path = parent.join(format!(".zcoder-{}", random::id(10)?));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        if like.is_some() {
+            // Nobody else reads a secret file's new bytes before it has its final mode.
+            options.mode(0o600);
+        }
+        let mut file = options.open(&path)?;
+        let temporary = Temporary {
+            path,
+            folder,
+            to_remove: true,
+        };
+        if let Some(like) = like {
+            keep_attributes(&file, like)?;
+        }
+        for part in parts {
+            file.write_all(part)?;
+        }
+        file.sync_all()?;
+        Ok(temporary)
+    }
+
+    /// The file has its name; makes that survive a power cut.
+    fn folder_changed(mut self) {
+        self.to_remove = false;
+        // Nothing is undone if this fails (some network file systems do not support it): old or new bytes, either is found whole.
+        let _ = self.folder.sync_all();
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if self.to_remove {
+            // An error is on its way up already; this one would hide it.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Owner and group first: setting them clears the set-id bits.
+fn keep_attributes(file: &File, like: &Metadata) -> io::Result<()> {
+    let own = file.metadata()?;
+    let mut mode = like.mode() & 0o7777;
+    let same_owner = own.uid() == like.uid() || fchown(file, Some(like.uid()), None).is_ok();
+    let same_group = own.gid() == like.gid() || fchown(file, None, Some(like.gid())).is_ok();
+    if !same_group {
+        // The rights were given to another group: ours gets no more than everybody has.
+        mode = mode & !0o070 | (mode & 0o007) << 3;
+    }
+    if !same_owner || !same_group {
+        mode &= 0o777;
+    }
+    file.set_permissions(Permissions::from_mode(mode))
+}

@@ -1,0 +1,306 @@
+//! Kernels over byte slices: they look for the first byte of a class, or ask whether all bytes are ASCII, and are called for every JSON
+//! string, blank run, number and line there is. Safe functions; a caller sees a slice, a start and an index.
+//!
+//! ```text
+//! bytes  = "model":"qwen3:8b","created_at"
+//! find_string_end(bytes, 1)  = 6        the quote behind `model`
+//! find_string_end(bytes, 9)  = 17       the quote behind `qwen3:8b`
+//! ```
+//!
+//! On x86-64 a step takes 16 bytes (SSE2, which every such processor has), and in long runs 32 (AVX2, asked for at run time). The last
+//! bytes are looked at as part of the slice's last 16. Elsewhere, and in slices shorter than that, the scalar twin does the work.
+//!
+//! Limits: none; every function is linear in the bytes between `from` and its result.
+//!
+//! Invariant: a kernel and its scalar twin (in `scalar`) return the same index for the same arguments.
+//! Invariant: nothing is read outside the slice, and a `from` behind the end gives the length.
+//! Invariant: the short case is inlined. JSON strings of a stream are 4 to 30 bytes long; a call would cost more than the search.
+//!
+//! Read next: `json/token.rs`, the main caller.
+
+/// Index of the first byte at or after `from` that is `"`, `\` or below 0x20; `bytes.len()` if there is none.
+#[inline]
+pub fn find_string_end(bytes: &[u8], from: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let Some(block) = block_at(bytes, from) else {
+            return x86::find_in_tail(bytes, from, x86::string_end, scalar::find_string_end);
+        };
+        let hits = x86::string_end(block);
+        if hits != 0 {
+            return from + hits.trailing_zeros() as usize;
+        }
+        x86::find_string_end_long(bytes, from + 16)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    scalar::find_string_end(bytes, from)
+}
+
+/// Index of the first `byte` at or after `from`, or `bytes.len()`.
+#[inline]
+pub fn find_byte(bytes: &[u8], byte: u8, from: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let Some(block) = block_at(bytes, from) else {
+            let hits = |block: &_| x86::equal(block, byte);
+            return x86::find_in_tail(bytes, from, hits, |b, from| {
+                scalar::find_byte(b, byte, from)
+            });
+        };
+        let hits = x86::equal(block, byte);
+        if hits != 0 {
+            return from + hits.trailing_zeros() as usize;
+        }
+        x86::find_byte_long(bytes, byte, from + 16)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    scalar::find_byte(bytes, byte, from)
+}
+
+/// Index of the first byte at or after `from` that is not an ASCII digit, or `bytes.len()`.
+#[inline]
+pub fn find_non_digit(bytes: &[u8], from: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    return x86::find(bytes, from, x86::non_digit, scalar::find_non_digit);
+    #[cfg(not(target_arch = "x86_64"))]
+    scalar::find_non_digit(bytes, from)
+}
+
+/// Index of the first byte at or after `from` that is none of space, tab, line feed, carriage return, or `bytes.len()`.
+#[inline]
+pub fn find_non_blank(bytes: &[u8], from: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    return x86::find(bytes, from, x86::non_blank, scalar::find_non_blank);
+    #[cfg(not(target_arch = "x86_64"))]
+    scalar::find_non_blank(bytes, from)
+}
+
+/// The bytes as text, if all of them are ASCII. For a handful of bytes this is three times as fast as `str::from_utf8`, and a handful is
+/// what a token of a model has.
+#[inline]
+pub fn ascii(bytes: &[u8]) -> Option<&str> {
+    // Two reads that overlap cover every length of a class without a loop, whose end no processor foresees.
+    let union = if bytes.len() > 16 {
+        u64::from(!bytes.is_ascii()) << 7
+    } else if let (Some(head), Some(tail)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        u64::from_le_bytes(*head) | u64::from_le_bytes(*tail)
+    } else if let (Some(head), Some(tail)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        u64::from(u32::from_le_bytes(*head) | u32::from_le_bytes(*tail))
+    } else if let [head, .., tail] = bytes {
+        u64::from(head | bytes[bytes.len() / 2] | tail)
+    } else {
+        bytes.first().map_or(0, |&byte| u64::from(byte))
+    };
+    if union & 0x8080_8080_8080_8080 != 0 {
+        return None;
+    }
+    // SAFETY: no byte has its upper bit set, so each is a character of its own.
+    Some(unsafe { std::str::from_utf8_unchecked(bytes) })
+}
+
+/// The 16 bytes at `from`, if the slice has as many there. In safe code this is two range checks, and they show in a rate.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn block_at(bytes: &[u8], from: usize) -> Option<&[u8; 16]> {
+    if bytes.len().saturating_sub(from) < 16 {
+        return None;
+    }
+    // SAFETY: at least 16 bytes of the slice lie at and behind `from`.
+    Some(unsafe { &*bytes.as_ptr().add(from).cast() })
+}
+
+/// The same functions a byte at a time: the reference in tests, the tail of a slice, and all there is on other processors.
+pub mod scalar {
+    #[inline]
+    fn find(bytes: &[u8], from: usize, wanted: impl Fn(u8) -> bool) -> usize {
+        let tail = bytes.get(from..).unwrap_or_default();
+        match tail.iter().position(|&byte| wanted(byte)) {
+            Some(index) => from + index,
+            None => bytes.len(),
+        }
+    }
+
+    /// Twin of [`super::find_string_end`].
+    #[inline]
+    pub fn find_string_end(bytes: &[u8], from: usize) -> usize {
+        find(bytes, from, |b| b == b'"' || b == b'\\' || b < 0x20)
+    }
+
+    /// Twin of [`super::find_byte`].
+    #[inline]
+    pub fn find_byte(bytes: &[u8], byte: u8, from: usize) -> usize {
+        find(bytes, from, |b| b == byte)
+    }
+
+    /// Twin of [`super::find_non_digit`].
+    #[inline]
+    pub fn find_non_digit(bytes: &[u8], from: usize) -> usize {
+        find(bytes, from, |b| !b.is_ascii_digit())
+    }
+
+    /// Twin of [`super::ascii`].
+    pub fn ascii(bytes: &[u8]) -> Option<&str> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        bytes.iter().all(|&byte| byte < 0x80).then_some(text)
+    }
+
+    /// Twin of [`super::find_non_blank`].
+    #[inline]
+    pub fn find_non_blank(bytes: &[u8], from: usize) -> usize {
+        find(bytes, from, |b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'))
+    }
+}
+
+/// One bit a byte, lowest first: set where the byte is of the class.
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    #[inline(always)]
+    pub(super) fn string_end(block: &[u8; 16]) -> u32 {
+        // SAFETY: `block` is 16 readable bytes and the load needs no alignment; SSE2 is part of x86-64.
+        unsafe {
+            let x = _mm_loadu_si128(block.as_ptr().cast());
+            let quote = _mm_cmpeq_epi8(x, _mm_set1_epi8(b'"' as i8));
+            let backslash = _mm_cmpeq_epi8(x, _mm_set1_epi8(b'\\' as i8));
+            // There is no unsigned `<`; min(x, 0x1f) == x says x <= 0x1f.
+            let control = _mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(0x1f)), x);
+            _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, backslash), control)) as u32
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn equal(block: &[u8; 16], byte: u8) -> u32 {
+        // SAFETY: as in `string_end`.
+        unsafe {
+            let x = _mm_loadu_si128(block.as_ptr().cast());
+            _mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8(byte as i8))) as u32
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn non_digit(block: &[u8; 16]) -> u32 {
+        // SAFETY: as in `string_end`.
+        unsafe {
+            let x = _mm_loadu_si128(block.as_ptr().cast());
+            // x - '0' wraps for bytes below '0', so one unsigned comparison covers both ends of the range.
+            let value = _mm_sub_epi8(x, _mm_set1_epi8(b'0' as i8));
+            let digit = _mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value);
+            _mm_movemask_epi8(digit) as u32 ^ 0xffff
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn non_blank(block: &[u8; 16]) -> u32 {
+        // SAFETY: as in `string_end`.
+        unsafe {
+            let x = _mm_loadu_si128(block.as_ptr().cast());
+            let space = _mm_cmpeq_epi8(x, _mm_set1_epi8(b' ' as i8));
+            let tab = _mm_cmpeq_epi8(x, _mm_set1_epi8(b'\t' as i8));
+            let feed = _mm_cmpeq_epi8(x, _mm_set1_epi8(b'\n' as i8));
+            let ret = _mm_cmpeq_epi8(x, _mm_set1_epi8(b'\r' as i8));
+            let blank = _mm_or_si128(_mm_or_si128(space, tab), _mm_or_si128(feed, ret));
+            _mm_movemask_epi8(blank) as u32 ^ 0xffff
+        }
+    }
+
+    /// Block after block, then the tail.
+    #[inline(always)]
+    pub(super) fn find(
+        bytes: &[u8],
+        from: usize,
+        hits: impl Fn(&[u8; 16]) -> u32,
+        twin: impl Fn(&[u8], usize) -> usize,
+    ) -> usize {
+        let mut at = from;
+        while let Some(block) = super::block_at(bytes, at) {
+            let hits = hits(block);
+            if hits != 0 {
+                return at + hits.trailing_zeros() as usize;
+            }
+            at += 16;
+        }
+        find_in_tail(bytes, at, hits, twin)
+    }
+
+    /// Where less than a block is left, the last block of the slice is looked at, without what lies before `from`.
+    #[inline(always)]
+    pub(super) fn find_in_tail(
+        bytes: &[u8],
+        from: usize,
+        hits: impl Fn(&[u8; 16]) -> u32,
+        twin: impl Fn(&[u8], usize) -> usize,
+    ) -> usize {
+        match bytes.last_chunk() {
+            Some(block) if from < bytes.len() => {
+                let before = from - (bytes.len() - 16);
+                let hits = hits(block) >> before;
+                if hits != 0 {
+                    from + hits.trailing_zeros() as usize
+                } else {
+                    bytes.len()
+                }
+            }
+            Some(_) => bytes.len(),
+            None => twin(bytes, from),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn find_string_end_long(bytes: &[u8], from: usize) -> usize {
+        let mut at = from;
+        if std::arch::is_x86_feature_detected!("avx2") {
+            while let Some(block) = bytes.get(at..).and_then(|tail| tail.first_chunk()) {
+                // SAFETY: the processor was just asked for AVX2.
+                let hits = unsafe { string_end_avx2(block) };
+                if hits != 0 {
+                    return at + hits.trailing_zeros() as usize;
+                }
+                at += 32;
+            }
+        }
+        find(bytes, at, string_end, super::scalar::find_string_end)
+    }
+
+    #[inline(never)]
+    pub(super) fn find_byte_long(bytes: &[u8], byte: u8, from: usize) -> usize {
+        let mut at = from;
+        if std::arch::is_x86_feature_detected!("avx2") {
+            while let Some(block) = bytes.get(at..).and_then(|tail| tail.first_chunk()) {
+                // SAFETY: the processor was just asked for AVX2.
+                let hits = unsafe { equal_avx2(block, byte) };
+                if hits != 0 {
+                    return at + hits.trailing_zeros() as usize;
+                }
+                at += 32;
+            }
+        }
+        let hits = |block: &_| equal(block, byte);
+        find(bytes, at, hits, |bytes, from| {
+            super::scalar::find_byte(bytes, byte, from)
+        })
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn string_end_avx2(block: &[u8; 32]) -> u32 {
+        // SAFETY: `block` is 32 readable bytes and the load needs no alignment; the caller has AVX2.
+        unsafe {
+            let x = _mm256_loadu_si256(block.as_ptr().cast());
+            let quote = _mm256_cmpeq_epi8(x, _mm256_set1_epi8(b'"' as i8));
+            let backslash = _mm256_cmpeq_epi8(x, _mm256_set1_epi8(b'\\' as i8));
+            let control = _mm256_cmpeq_epi8(_mm256_min_epu8(x, _mm256_set1_epi8(0x1f)), x);
+            _mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(quote, backslash), control)) as u32
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn equal_avx2(block: &[u8; 32], byte: u8) -> u32 {
+        // SAFETY: as in `string_end_avx2`.
+        unsafe {
+            let x = _mm256_loadu_si256(block.as_ptr().cast());
+            _mm256_movemask_epi8(_mm256_cmpeq_epi8(x, _mm256_set1_epi8(byte as i8))) as u32
+        }
+    }
+}

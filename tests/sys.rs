@@ -1,0 +1,8 @@
+//! Tests of `sys`: real pipes, files, children, signals and terminals.
+
+mod cancel;
+mod clock;
+mod file;
+mod process;
+mod simd;
+mod terminal;
