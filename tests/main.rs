@@ -1,4 +1,6 @@
 //! The one test binary: a file per module of `src/`.
+mod sha256;
 mod support;
 mod sys;
+mod text;
 mod tidy;
