@@ -1,4 +1,5 @@
 //! The one test binary: a file per module of `src/`.
+mod json;
 mod sha256;
 mod support;
 mod sys;
