@@ -55,7 +55,9 @@
 //! invariants, and where to read next. Tests mirror the tree: `tests/json.rs` is about `src/json/`. They use real sockets, files,
 //! processes and terminals; only the other end of a wire is ever made up.
 
+pub mod http;
 pub mod json;
+pub mod lines;
 pub mod sha256;
 pub mod sys;
 pub mod text;

@@ -1,5 +1,7 @@
 //! The one test binary: a file per module of `src/`.
+mod http;
 mod json;
+mod lines;
 mod sha256;
 mod support;
 mod sys;

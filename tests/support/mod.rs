@@ -2,3 +2,4 @@
 
 pub(crate) mod cuts;
 pub(crate) mod temp;
+pub(crate) mod wire;
