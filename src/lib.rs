@@ -58,6 +58,8 @@
 pub mod http;
 pub mod json;
 pub mod lines;
+pub mod policy;
+pub mod protocol;
 pub mod sha256;
 pub mod sys;
 pub mod text;

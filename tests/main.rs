@@ -2,6 +2,8 @@
 mod http;
 mod json;
 mod lines;
+mod policy;
+mod protocol;
 mod sha256;
 mod support;
 mod sys;

@@ -1,0 +1,298 @@
+//! What the engine tells, and in which order.
+//!
+//! ```text
+//! TurnStarted
+//! │ first prompt only: Notice* Model [Asked Decided]          model and window are known; a cloud model is asked about
+//! │ each request:      RequestSent Waiting* (Thinking|Content)*  then  Replied  or  Discarded
+//! │   each call:       CallStarted [Asked] [Decided] Output* CallEnded
+//! │ anywhere:          Notice
+//! TurnEnded
+//! … further turns …
+//! Closed
+//! ```
+//!
+//! Invariant: `TurnStarted` and `TurnEnded` come in pairs, `CallStarted` and `CallEnded` too. Invariant: every request that was begun ends
+//! in `Replied` or `Discarded`; after a `Discarded` the text shown for that request is partial and was not acted on. Invariant: calls
+//! follow only after `Replied`. Invariant: nothing follows `Closed`.
+use super::{
+    AskId, CallId, Decision, Question, RequestId, StopReason, ToolCall, ToolOutcome, TurnId, Usage,
+};
+use std::time::Duration;
+
+/// One piece of news, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// Which model and window were chosen; once, before the first request.
+    Model {
+        /// As the server names it.
+        name: String,
+        /// Why this one ("named by --model").
+        why: String,
+        /// Of the server.
+        address: String,
+        /// In tokens.
+        window: u64,
+        /// Why this size ("loaded with 32,768").
+        window_why: String,
+    },
+    /// A sentence of our own.
+    Notice {
+        /// Its weight.
+        level: Level,
+        /// What happened, on what, what to do next.
+        text: String,
+    },
+    /// A prompt was taken up.
+    TurnStarted {
+        /// Which turn.
+        turn: TurnId,
+    },
+    /// A request's bytes left. Comes again for a resend.
+    RequestSent {
+        /// Which request.
+        request: RequestId,
+        /// Of the body.
+        bytes: u64,
+        /// Our guess of the prompt's size.
+        estimated_tokens: u64,
+    },
+    /// What is known while nothing comes.
+    Waiting {
+        /// Which request.
+        request: RequestId,
+        /// What is known.
+        waiting: Waiting,
+    },
+    /// A piece of thinking.
+    Thinking {
+        /// Which request.
+        request: RequestId,
+        /// To append to what came before.
+        text: String,
+    },
+    /// A piece of the answer.
+    Content {
+        /// Which request.
+        request: RequestId,
+        /// To append to what came before.
+        text: String,
+    },
+    /// The reply is complete and recorded.
+    Replied {
+        /// Which request.
+        request: RequestId,
+        /// What it cost.
+        usage: Usage,
+        /// Why it ended.
+        stop: StopReason,
+        /// Calls were found in its text.
+        recovered: bool,
+    },
+    /// What was shown of the reply is partial and will not be used. A resend may follow under the same id.
+    Discarded {
+        /// Which request.
+        request: RequestId,
+        /// Why.
+        reason: String,
+    },
+    /// A call is taken up.
+    CallStarted {
+        /// As the model made it.
+        call: ToolCall,
+        /// One line: `read_file src/main.rs`.
+        summary: String,
+    },
+    /// A question is open: the turn waits for `Op::Decide`.
+    Asked {
+        /// To be named in the answer.
+        ask: AskId,
+        /// The call it is about; `None` for questions of the engine's own.
+        call: Option<CallId>,
+        /// Exactly as it must be shown.
+        question: Question,
+    },
+    /// Something was decided, with or without a question.
+    Decided {
+        /// The question, if one was asked.
+        ask: Option<AskId>,
+        /// The call it is about.
+        call: Option<CallId>,
+        /// What.
+        decision: Decision,
+        /// By whom.
+        by: DecidedBy,
+    },
+    /// Live output of a running command (merged, at most every 50 ms).
+    Output {
+        /// Which call.
+        call: CallId,
+        /// To append to what came before.
+        text: String,
+    },
+    /// A call's one result is recorded.
+    CallEnded {
+        /// Which call.
+        call: CallId,
+        /// The tool's name as the model wrote it.
+        name: String,
+        /// What came of it.
+        outcome: ToolOutcome,
+    },
+    /// The turn is over.
+    TurnEnded {
+        /// Which turn.
+        turn: TurnId,
+        /// What it came to.
+        receipt: Receipt,
+    },
+    /// The engine has ended; nothing follows.
+    Closed,
+}
+
+/// Weight of a notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// The result may be worse than it could be.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// Who decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DecidedBy {
+    /// Somebody answered the question.
+    Person,
+    /// A flag, named (`--yes`).
+    Flag(&'static str),
+    /// A rule, quoted, or a built-in mode.
+    Rule(String),
+    /// An earlier answer "for this session".
+    Session,
+    /// There was nobody to ask.
+    Nobody,
+}
+
+/// Why nothing comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// No connection yet.
+    Connecting,
+    /// Not listed by `/api/ps`: loading, or queued behind another request.
+    Loading {
+        /// Since the request left.
+        elapsed: Duration,
+    },
+    /// Listed: reading the prompt.
+    Reading {
+        /// Since the request left.
+        elapsed: Duration,
+        /// Our guess of what is new to the server.
+        new_tokens: u64,
+        /// From the last known speed.
+        left: Option<Duration>,
+    },
+    /// Between two records.
+    Generating {
+        /// Since the last one.
+        elapsed: Duration,
+    },
+    /// The server did not answer the second question: nothing known.
+    Unknown {
+        /// Since the request left.
+        elapsed: Duration,
+    },
+    /// Waiting before a resend.
+    Resending {
+        /// Counted from 1.
+        attempt: u32,
+        /// Until it is sent.
+        delay: Duration,
+    },
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The model answered, or finished with `done`.
+    Done,
+    /// The model says that it cannot go on.
+    Blocked,
+    /// The model says that it failed, or gave no usable answer.
+    Failed,
+    /// The model server cannot be used or its reply stayed incomplete.
+    ServerFailed {
+        /// What happened and what to do next.
+        reason: String,
+    },
+    /// Wrong usage or configuration found late (no model chosen ...).
+    Unusable {
+        /// What is wrong and what to do next.
+        reason: String,
+    },
+    /// An approval was needed and nobody could answer.
+    NeedsApproval {
+        /// What was wanted (`run_command: sh test.sh`); the front end names the flag that allows it.
+        what: String,
+    },
+    /// A limit was reached.
+    Limit {
+        /// Which one, with its value.
+        which: String,
+    },
+    /// The user stopped it.
+    Cancelled,
+}
+
+/// What the turn came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Receipt {
+    /// How it ended.
+    pub status: Status,
+    /// The model's last words; empty when it had none.
+    pub answer: String,
+    /// One line: "model says done; last command failed: ctest (exit 8)".
+    pub verdict: String,
+    /// Each changed file once, in order of first change.
+    pub files: Vec<FileChange>,
+    /// Each command that ran, in order.
+    pub commands: Vec<CommandRun>,
+    /// Tool calls taken up.
+    pub calls: u64,
+    /// Model requests begun (resends not counted).
+    pub requests: u64,
+    /// From the prompt to here, waiting for answers included.
+    pub elapsed: Duration,
+    /// Sum over the requests, as far as the server said.
+    pub prompt_tokens: u64,
+    /// Sum over the requests, as far as the server said.
+    pub output_tokens: u64,
+    /// Time the server spent generating; with `output_tokens` the speed.
+    pub output_time: Duration,
+}
+
+/// A changed file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// Relative to the workspace.
+    pub path: String,
+    /// Lines added, summed over the turn's edits.
+    pub added: u64,
+    /// Lines removed, summed over the turn's edits.
+    pub removed: u64,
+    /// Whether the turn created it.
+    pub created: bool,
+}
+
+/// A command that ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandRun {
+    /// As approved.
+    pub command: String,
+    /// Exit code; `None` when a signal, the deadline or a cancel ended it.
+    pub exit: Option<i32>,
+    /// How long it ran.
+    pub elapsed: Duration,
+}

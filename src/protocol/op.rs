@@ -1,0 +1,83 @@
+//! What a front end asks of the engine.
+//!
+//! Invariant: sending an `Op` never blocks and never fails visibly; one that comes at the wrong time (a cancel while nothing runs, an
+//! answer to a question that is no longer open) is dropped.
+use super::AskId;
+
+/// One wish.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// A new user turn. One that comes while a turn runs waits until that has ended.
+    Prompt {
+        /// What the person typed.
+        text: String,
+        /// Text from a pipe; the engine bounds and labels it.
+        attachment: Option<String>,
+    },
+    /// Stop the current operation.
+    Cancel,
+    /// The answer to a question.
+    Decide {
+        /// Which question.
+        ask: AskId,
+        /// The answer.
+        decision: Decision,
+    },
+    /// End the engine (cancels what runs).
+    Quit,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Yes, this once.
+    Once,
+    /// Yes to exactly this for the rest of the session.
+    Session,
+    /// No; the reason goes to the model.
+    Deny {
+        /// In the person's words.
+        reason: Option<String>,
+    },
+    /// No, and nobody could be asked: the run ends with exit code 4.
+    Nobody,
+}
+
+/// What is asked, exactly as it must be shown (already made visible: no raw control characters).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Run this command?
+    Command {
+        /// The whole text.
+        command: String,
+        /// Where, relative to the workspace.
+        cwd: String,
+        /// When it is ended at the latest.
+        timeout_seconds: u64,
+        /// Words put before it by the user's own setting.
+        wrapper: Vec<String>,
+        /// What deserves attention ("runs a file that the model changed").
+        notes: Vec<String>,
+    },
+    /// Make this change?
+    Edit {
+        /// Relative to the workspace.
+        path: String,
+        /// The exact change as unified diff text.
+        diff: String,
+        /// What deserves attention ("a shell start-up file").
+        notes: Vec<String>,
+    },
+    /// The model loops: go on?
+    Loop {
+        /// What it repeats and how often.
+        description: String,
+    },
+    /// The model is forwarded to another host: send?
+    Cloud {
+        /// The model's name.
+        model: String,
+        /// Where the server says it forwards to.
+        remote_host: String,
+    },
+}
