@@ -58,6 +58,7 @@
 pub mod http;
 pub mod json;
 pub mod lines;
+pub mod model;
 pub mod policy;
 pub mod protocol;
 pub mod sha256;

@@ -2,6 +2,7 @@
 mod http;
 mod json;
 mod lines;
+mod model;
 mod policy;
 mod protocol;
 mod sha256;

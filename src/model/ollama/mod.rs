@@ -1,0 +1,93 @@
+//! Ollama's native protocol over plain HTTP: the engine's wishes in, replies and facts about models out. Each call is one
+//! connection with one request; `http::client` does the transport, the files here know the bytes.
+//!
+//! ```text
+//! GET  /api/version   {"version":"0.33.0"}
+//! GET  /api/tags      {"models":[{"name":"qwen3:8b","size":5200000000,"details":{…},"capabilities":["completion","tools"]}]}
+//! GET  /api/ps        {"models":[{"name":"qwen3:8b","size":9400000000,"size_vram":9400000000,"context_length":32768}]}
+//! POST /api/show      {"model":"qwen3:8b"} → {"details":{…},"model_info":{…},"capabilities":["completion","tools","thinking"]}
+//! POST /api/chat      the conversation → one JSON record a line until "done":true; without messages: load the model
+//! ```
+//!
+//! Limits: small answers 16 MiB (`/api/show` lists thousands of tensors), a record 16 MiB, a chat answer 64 MiB, the body of a
+//! refusal 64 KiB. What is refused is told by [`Error`].
+//!
+//! Invariant: a chat uses one connection; a second one asks `/api/ps`, and only while the first is silent.
+//!
+//! Read next: `request.rs`, `record.rs`, `chat.rs`, `discover.rs`, `watch.rs`.
+
+mod chat;
+mod discover;
+mod record;
+mod request;
+mod watch;
+
+pub(super) use record::arguments;
+pub use record::{Last, RawCall, Record};
+pub use request::RequestBody;
+
+use super::{Card, Chat, Error, Loaded, ModelEntry, Options, Progress, Reply, Shape};
+use crate::http::Target;
+use crate::http::client::Timeouts;
+use crate::protocol::Tap;
+use crate::sys::Cancel;
+
+/// A server: how to reach it and who watches.
+#[derive(Clone, Debug)]
+pub struct Ollama {
+    target: Target,
+    /// As the user would type it.
+    address: String,
+    timeouts: Timeouts,
+    tap: Tap,
+}
+
+impl Ollama {
+    /// The server at the target of `options`. Connects to nothing.
+    pub fn new(options: &Options, tap: Tap) -> Ollama {
+        Ollama {
+            target: options.target.clone(),
+            address: options.target.endpoint().to_string(),
+            timeouts: options.timeouts,
+            tap,
+        }
+    }
+
+    /// `GET /api/version`.
+    pub fn version(&self, cancel: &Cancel) -> Result<String, Error> {
+        discover::version(self, cancel)
+    }
+
+    /// `GET /api/tags`: what is installed.
+    pub fn models(&self, cancel: &Cancel) -> Result<Vec<ModelEntry>, Error> {
+        discover::models(self, cancel)
+    }
+
+    /// `GET /api/ps`: what is loaded, longest-lived first. While a model of MLX loads the server may not answer: that ends as
+    /// [`Error::Http`] after a few seconds.
+    pub fn loaded(&self, cancel: &Cancel) -> Result<Vec<Loaded>, Error> {
+        discover::loaded(self, cancel)
+    }
+
+    /// `POST /api/show`.
+    pub fn show(&self, model: &str, cancel: &Cancel) -> Result<Card, Error> {
+        discover::show(self, model, cancel)
+    }
+
+    /// `POST /api/chat` without messages: loads the model and waits until it is loaded.
+    pub fn load(&self, shape: &Shape, cancel: &Cancel) -> Result<(), Error> {
+        discover::load(self, shape, cancel)
+    }
+
+    /// `POST /api/chat`, resent by the rules.
+    pub fn chat(
+        &self,
+        shape: &Shape,
+        body: &RequestBody,
+        chat: &Chat<'_>,
+        cancel: &Cancel,
+        on: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Reply, Error> {
+        chat::chat(self, shape, body, chat, cancel, on)
+    }
+}
