@@ -61,6 +61,8 @@ pub mod lines;
 pub mod model;
 pub mod policy;
 pub mod protocol;
+pub mod session;
 pub mod sha256;
 pub mod sys;
 pub mod text;
+pub mod tools;

@@ -1,0 +1,140 @@
+//! The session's log: what happened, in order, appended before the engine acts on it. The engine is the only writer; whoever shows
+//! or resumes a session reads the records. In memory for now; ids, kinds and order are final.
+//!
+//! ```text
+//! seq 0  Message(System)       "You are zcoder …"
+//! seq 1  Message(Note)         date, folder, platform
+//! seq 2  Message(User)         "make the test pass"
+//! seq 3  Message(Assistant)    calls run_command
+//! seq 4  Decision              shown "sh test.sh", once, by a person
+//! seq 5  Message(Tool)         exit 1 …
+//! seq 6  Receipt               done, 1 file changed
+//! ```
+//!
+//! Nothing is refused here: what may be appended is decided by the engine. There is no limit on the number of records; each is
+//! bounded where it is made (replies by the model's limits, results by the tools').
+//!
+//! Invariant: sequence numbers count from 0 without gaps. Invariant: a record never changes after it was appended. Invariant: after a
+//! `Message::Assistant` with calls comes, before the next message of another kind, one `Message::Tool` for each call, in order.
+//!
+//! Read next: `engine::conversation`, the writer.
+use crate::protocol::{CallId, DecidedBy, Decision, Message, Receipt, TurnId};
+use crate::sys::{clock, random};
+use std::time::SystemTime;
+
+/// Session id: time and random part. As text it sorts by time of birth and is a safe file name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub String);
+
+/// Random characters at the end of an id: 36^8 leaves no chance for two sessions of one millisecond to meet.
+const RANDOM_CHARS: usize = 8;
+
+impl SessionId {
+    /// `20260821-090000123-x1y2z3a4`: UTC date, time with milliseconds, random part.
+    pub fn new(born: SystemTime) -> std::io::Result<SessionId> {
+        let stamp = clock::rfc3339(born);
+        let digits: String = stamp.chars().filter(char::is_ascii_digit).collect();
+        let (date, time) = digits.split_at(digits.len().min(8));
+        let tail = random::id(RANDOM_CHARS)?;
+        Ok(SessionId(format!("{date}-{time}-{tail}")))
+    }
+}
+
+/// What is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record {
+    /// Part of the conversation, as the model sees it. Of several system messages the last one counts (the tool style changed).
+    Message(Message),
+    /// What was decided about a call or a question, and the exact text it was decided on.
+    Decision {
+        /// The call it was about; `None` for questions of the engine's own.
+        call: Option<CallId>,
+        /// The command, the diff or the sentence that was judged.
+        shown: String,
+        /// The answer.
+        decision: Decision,
+        /// Whose answer.
+        by: DecidedBy,
+    },
+    /// A file is about to change: enough to undo it. Appended before the file is touched.
+    Edit(Edit),
+    /// A turn ended.
+    Receipt {
+        /// Which turn.
+        turn: TurnId,
+        /// What it came to. Its answer is empty: it is the model's last message.
+        receipt: Receipt,
+    },
+}
+
+/// The journal of one edit: what stood where, and both hashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Relative to the workspace.
+    pub path: String,
+    /// SHA-256 of the file before; `None`: it did not exist.
+    pub before: Option<[u8; 32]>,
+    /// SHA-256 of the file after.
+    pub after: [u8; 32],
+    /// Replaced spans in order of offset.
+    pub spans: Vec<Span>,
+}
+
+/// `old` bytes at `offset` of the old file were replaced by `new_len` bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// In bytes of the old file.
+    pub offset: u64,
+    /// What stood there.
+    pub old: Vec<u8>,
+    /// Bytes that stand there now.
+    pub new_len: u64,
+}
+
+/// The log.
+#[derive(Debug)]
+pub struct Log {
+    id: SessionId,
+    records: Vec<Record>,
+}
+
+impl Log {
+    /// A new, empty one with a fresh id. Fails only when the system gives no randomness.
+    pub fn in_memory() -> std::io::Result<Log> {
+        let id = SessionId::new(SystemTime::now())?;
+        Ok(Log {
+            id,
+            records: Vec::new(),
+        })
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Appends; returns the record's sequence number.
+    pub fn append(&mut self, record: Record) -> u64 {
+        let seq = self.records.len() as u64;
+        self.records.push(record);
+        seq
+    }
+
+    /// All records so far.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// The conversation as the model must see it: the last system message, then every other message in order.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        let all = self.records.iter().filter_map(|record| match record {
+            Record::Message(message) => Some(message),
+            Record::Decision { .. } | Record::Edit(_) | Record::Receipt { .. } => None,
+        });
+        let is_system = |message: &&Message| matches!(message, Message::System { .. });
+        let system = all.clone().rfind(is_system);
+        system
+            .into_iter()
+            .chain(all.filter(move |message| !is_system(message)))
+    }
+}

@@ -1,0 +1,67 @@
+//! What the tools remember of files: the guard against writing over what was never read or has changed since. `read` and
+//! `edit` report to it, `write` is refused by it.
+//!
+//! ```text
+//! read_file a.txt (whole)     a.txt: sha256 9f…   full
+//! an editor saves a.txt       other bytes: stale
+//! write_file a.txt            refused: read it again
+//! replace_text a.txt          recorded anew; stays full only if it was neither partial nor stale
+//! ```
+//!
+//! Files are compared by what they hold. Sizes and times would be cheaper and miss a save within one tick of the clock; an
+//! edit reads the whole file anyway.
+//!
+//! Invariant: a file counts as current only if the model was shown, or wrote, exactly its bytes.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Files read or written in this session.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    files: HashMap<PathBuf, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    hash: [u8; 32],
+    full: bool,
+}
+
+/// What is known of a file as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// Never looked at, or only parts of it.
+    NotInFull,
+    /// Read in full, and changed since.
+    Stale,
+    /// Read in full, and the same now.
+    Current,
+}
+
+impl Seen {
+    /// The whole file was shown.
+    pub(super) fn whole(&mut self, path: &Path, hash: [u8; 32]) {
+        self.files
+            .insert(path.to_path_buf(), Entry { hash, full: true });
+    }
+
+    /// A tool wrote it; `known`: what was known of the file right before.
+    pub(super) fn record(&mut self, path: &Path, hash: [u8; 32], known: Known) {
+        let full = match known {
+            Known::Current => true,
+            Known::NotInFull | Known::Stale => false,
+        };
+        self.files.insert(path.to_path_buf(), Entry { hash, full });
+    }
+
+    /// Compares with the hash of the file as it is now.
+    pub(super) fn known(&self, path: &Path, hash: &[u8; 32]) -> Known {
+        match self.files.get(path) {
+            Some(entry) if !entry.full => Known::NotInFull,
+            Some(entry) if entry.hash == *hash => Known::Current,
+            Some(_) => Known::Stale,
+            None => Known::NotInFull,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Lines that stand for text that was left out: `// ... rest of the file unchanged ...`. In: a line. Out: whether it is such a
+//! line. `write` and `replace` refuse text that brings one, since it would take the place of the real lines.
+//!
+//! ```text
+//! // ... rest of the code remains the same ...      yes
+//! # (existing functions here)                       no: nothing says that something was left out
+//! # existing functions unchanged                    yes
+//! /* the rest of the file is parsed lazily */       no: a word that such lines do not use
+//! ...                                               no: Python's own
+//! ```
+//!
+//! A line counts only if every word of it is one that such lines are made of: a thing that is left out, and that it is. A line that was
+//! in the old file is never refused; the callers see to that.
+//!
+//! Invariant: a line of more than 16 words, or without a letter, is never one.
+
+use std::collections::HashSet;
+
+/// What is left out.
+const THINGS: &str = "\
+    rest remainder remaining existing previous original everything other others file code \
+    function functions class classes method methods content contents module implementation \
+    implementations import imports line lines test tests script document logic section sections \
+    component body text part parts definitions fields above below before stuff entries rules \
+    styles setup";
+/// That it is.
+const STATES: &str = "\
+    unchanged same omitted truncated untouched intact elided unmodified snip skipped";
+/// What these lines are glued with.
+const GLUE: &str = "\
+    the of this your is are remain remains stay stays left goes go here as was for brevity all \
+    and in from that else continues follows with no change changes exactly kept keep it to be \
+    etc current full";
+const MAX_WORDS: usize = 16;
+
+/// Whether the line stands for others.
+pub(super) fn is_stub(line: &str) -> bool {
+    let elided = is_elided(line);
+    let (mut count, mut thing, mut state, mut rest, mut of) = (0, false, false, false, false);
+    let words = line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '\'');
+    for word in words.filter(|word| !word.is_empty()) {
+        let word = word.to_ascii_lowercase();
+        let word = word.as_str();
+        count += 1;
+        rest |= matches!(
+            word,
+            "rest" | "remainder" | "remaining" | "existing" | "previous" | "original"
+        );
+        of |= word == "of";
+        thing |= among(THINGS, word);
+        state |= among(STATES, word);
+        let known = among(THINGS, word) || among(STATES, word) || among(GLUE, word);
+        if !known || count > MAX_WORDS {
+            return false;
+        }
+    }
+    // "... rest of the code ...", "code unchanged", "(unchanged) ...".
+    let marked = line.trim_start().starts_with([
+        '/', '#', '-', '*', '<', ';', '%', '(', '[', '.', '…', '"', '\'',
+    ]);
+    let left_out = rest && thing && count >= 2 && (elided || (of && line.contains("...")));
+    left_out || (state && thing && (marked || elided || rest)) || (state && elided)
+}
+
+fn among(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
+
+/// Whether dots stand on their own; `...rest` is a language's spread.
+fn is_elided(line: &str) -> bool {
+    let alone = |(at, dots): (usize, &str)| {
+        let after = line[at + dots.len()..].chars().next();
+        !after.is_some_and(|c| c.is_alphanumeric() || c == '_')
+    };
+    line.contains('…') || line.match_indices("...").any(alone)
+}
+
+/// The number (from 1) and text of the first such line of `new` that `old` does not have.
+pub(super) fn first_stub<'a>(new: &'a str, old: &[u8]) -> Option<(usize, &'a str)> {
+    let mut stubs = new
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| is_stub(line))
+        .peekable();
+    stubs.peek()?;
+    let had: HashSet<&[u8]> = old.split(|b| *b == b'\n').map(<[u8]>::trim_ascii).collect();
+    stubs
+        .find(|(_, line)| !had.contains(line.trim().as_bytes()))
+        .map(|(i, line)| (i + 1, line))
+}

@@ -1,0 +1,188 @@
+//! `list_files`: the tree, its order and bounds, and that nothing is left out unsaid.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::process::Command;
+
+use super::kit::Kit;
+
+fn kit(names: &[&str]) -> Kit {
+    let kit = Kit::new();
+    for name in names {
+        match name.strip_suffix('/') {
+            Some(folder) => std::fs::create_dir_all(kit.root().join(folder)).expect("folder"),
+            None => kit.put(name, ""),
+        }
+    }
+    kit
+}
+
+#[track_caller]
+fn check(names: &[&str], arguments: &[(&str, &str)], text: &str) {
+    assert_eq!(kit(names).ok("list_files", arguments), text);
+}
+
+#[test]
+fn a_tree_in_the_order_of_names() {
+    check(&[], &[], "./\n0 entries.");
+    check(&["a"], &[], "./\n  a\n1 entry.");
+    let names = ["b.txt", "a/z", "a/b/deep", "a.txt", "B", "empty/"];
+    let tree = "  B\n  a/\n    b/\n      deep\n    z\n  a.txt\n  b.txt\n  empty/\n";
+    check(&names, &[], &format!("./\n{tree}8 entries."));
+    check(
+        &names,
+        &[("path", "a")],
+        "a/\n  b/\n    deep\n  z\n3 entries.",
+    );
+    check(
+        &names,
+        &[("path", "a/b/..")],
+        "a/\n  b/\n    deep\n  z\n3 entries.",
+    );
+}
+
+#[test]
+fn depth_is_bounded_and_said() {
+    let names = ["1/2/3/4", "x"];
+    let closed = " `...`: not opened; give such a folder as path to see into it.";
+    check(
+        &names,
+        &[],
+        &format!("./\n  1/\n    2/\n      3/ ...\n  x\n4 entries.{closed}"),
+    );
+    check(
+        &names,
+        &[("depth", "1")],
+        &format!("./\n  1/ ...\n  x\n2 entries.{closed}"),
+    );
+    check(
+        &names,
+        &[("depth", "4")],
+        "./\n  1/\n    2/\n      3/\n        4\n  x\n5 entries.",
+    );
+    check(
+        &names,
+        &[("depth", "99")],
+        "./\n  1/\n    2/\n      3/\n        4\n  x\n5 entries.",
+    );
+}
+
+#[test]
+fn a_large_folder_does_not_crowd_out_the_others() {
+    let mut names: Vec<String> = (0..250).map(|n| format!("a/{n:03}")).collect();
+    names.push("b/x".to_string());
+    names.push("z".to_string());
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let more =
+        "entries shown; give a folder as path, or a larger max_entries (up to 2,000), to see more.";
+    check(
+        &names,
+        &[("max_entries", "5")],
+        &format!("./\n  a/\n    000\n    001\n  b/\n  z\n5 of 254 {more}"),
+    );
+    check(
+        &names,
+        &[("max_entries", "2")],
+        &format!("./\n  a/\n  b/\n2 of 254 {more}"),
+    );
+    let mut kit = kit(&names);
+    kit.toolbox.set_read_limit(10_000);
+    let shown = kit.ok("list_files", &[]);
+    assert_eq!(shown.lines().count(), 202);
+    assert!(shown.ends_with(&format!("200 of 254 {more}")), "{shown}");
+    let all = kit.ok("list_files", &[("max_entries", "99999")]);
+    assert!(all.ends_with("\n254 entries."));
+}
+
+#[test]
+fn the_tree_is_bounded_in_bytes() {
+    // 100 bytes of name and 7 beside it: nine fit in 1,000. A short name after them would fit, and leave a gap unseen.
+    let names: Vec<String> = (0..20)
+        .map(|n| format!("{n:02}{}", "x".repeat(98)))
+        .collect();
+    let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+    names.push("z");
+    let shown: String = names[..9]
+        .iter()
+        .map(|name| format!("  {name}\n"))
+        .collect();
+    check(
+        &names,
+        &[],
+        &format!("./\n{shown}9 of 21 entries shown; give a folder as path to see more."),
+    );
+}
+
+#[test]
+fn hidden_entries_are_counted_and_git_is_never_opened() {
+    let names = [".git/config", ".env", "a/.x", "a/y"];
+    check(
+        &names,
+        &[],
+        "./\n  a/\n    y\n2 entries. 3 hidden entries left out (hidden=true shows them).",
+    );
+    check(
+        &["a", ".b"],
+        &[],
+        "./\n  a\n1 entry. 1 hidden entry left out (hidden=true shows them).",
+    );
+    check(
+        &names,
+        &[("hidden", "true")],
+        "./\n  .env\n  .git/ ...\n  a/\n    .x\n    y\n5 entries. `...`: not opened; give such a folder as path to see into it.",
+    );
+}
+
+#[test]
+fn links_and_special_files_are_named_and_not_followed() {
+    let mut kit = kit(&["real/x"]);
+    let at = |name: &str| kit.root().join(name);
+    symlink("real", at("link")).expect("link");
+    symlink("/etc", at("out")).expect("link");
+    symlink("gone\x1b[2J", at("dangling")).expect("link");
+    symlink(".", at("self")).expect("link");
+    assert!(
+        Command::new("mkfifo")
+            .arg(at("pipe"))
+            .status()
+            .expect("mkfifo")
+            .success()
+    );
+    let _socket = UnixListener::bind(at("sock")).expect("socket");
+    assert_eq!(
+        kit.ok("list_files", &[("depth", "9")]),
+        "./\n  dangling -> gone\\x1b[2J\n  link -> real\n  out -> /etc\n  pipe (FIFO)\n  real/\n    x\n  self -> .\n  sock (socket)\n\
+         8 entries."
+    );
+}
+
+#[test]
+fn names_are_made_visible() {
+    let mut kit = kit(&["a\nb", "c\x1b[31m", "d\u{202e}e"]);
+    std::fs::write(kit.root().join(OsStr::from_bytes(b"odd\xff")), "").expect("writes");
+    assert_eq!(
+        kit.ok("list_files", &[]),
+        "./\n  a\\nb\n  c\\x1b[31m\n  d\\u{202e}e\n  odd\u{fffd} (not UTF-8)\n4 entries. Names that are not UTF-8 are shown repaired; tools cannot \
+         open them, a command can."
+    );
+}
+
+#[test]
+fn what_cannot_be_listed() {
+    let mut kit = kit(&["f"]);
+    kit.fails(
+        "list_files",
+        &[("path", "f")],
+        "`f` is a file, not a folder. Give the path of a folder; read_file reads files.",
+    );
+    kit.fails(
+        "list_files",
+        &[("path", "gone")],
+        "there is no `gone` in the workspace. list_files shows what is there.",
+    );
+    let zero = "depth and max_entries count from 1: depth 1 is the folder's own entries. Leave them out for the usual ones.";
+    kit.fails("list_files", &[("depth", "0")], zero);
+    kit.fails("list_files", &[("max_entries", "0")], zero);
+}
