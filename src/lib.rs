@@ -55,6 +55,7 @@
 //! invariants, and where to read next. Tests mirror the tree: `tests/json.rs` is about `src/json/`. They use real sockets, files,
 //! processes and terminals; only the other end of a wire is ever made up.
 
+pub mod engine;
 pub mod http;
 pub mod json;
 pub mod lines;

@@ -1,4 +1,5 @@
 //! The one test binary: a file per module of `src/`.
+mod engine;
 mod http;
 mod json;
 mod lines;

@@ -1,0 +1,324 @@
+//! From a reply's calls to their results: each call is checked, judged, carried out and answered, in order.
+//!
+//! ```text
+//! ToolCall ─ tools::check ─▶ Call ─ Toolbox::prepare ─▶ Outcome                      it only looked, or refused
+//!                                                   ├─▶ Edit    ─ permit ─▶ Approved<Edit>    ─▶ apply
+//!                                                   ├─▶ Command ─ permit ─▶ Approved<Command> ─▶ worker, await_tool
+//!                                                   └─▶ Finish                        the turn is over
+//! ```
+//!
+//! Invariant: whatever ends the turn in the middle, each call of the reply has one result in the log, in order, before the turn ends.
+//! Invariant: a command or an edit happens only with an `Approved`, which `policy` makes.
+use super::decide::TurnEnd;
+use super::guard::{self, Repeat};
+use super::permit::{Done, Permit};
+use super::prompt;
+use super::turn::{Engine, Flow, Turn};
+use super::worker;
+use crate::policy::Command;
+use crate::protocol::{
+    Event, Facts, Level, Message, Note, Stage, Status, ToolCall, ToolOutcome, ToolStatus,
+};
+use crate::session::{self, Record};
+use crate::text;
+use crate::tools::{self, Call, Edit, Finish, JournalRecord, Prepared};
+
+/// Characters of an argument in a summary.
+const SUMMARY_CHARS: usize = 100;
+
+impl Engine {
+    /// All calls of one reply.
+    pub(super) fn run_calls(&mut self, turn: &mut Turn, calls: &[ToolCall]) -> Flow<()> {
+        let alone = calls.len() == 1;
+        let mut end = None;
+        for call in calls {
+            if end.is_none() {
+                end = self.catch_up(turn).err();
+            }
+            match &end {
+                None => end = self.run_one(turn, call, alone).err(),
+                Some(why) => self.skip(call, why),
+            }
+        }
+        if let Some(end) = end {
+            return Err(end);
+        }
+        // Nothing may stand between the results of one reply, so the note waits until here.
+        if let Some(cycle) = turn.loop_note.take() {
+            let what = guard::describe(cycle);
+            let times = guard::NOTE_AT;
+            self.notice(
+                Level::Warning,
+                format!("the model made {what} {times} times with the same result; it was told so"),
+            );
+            self.append(prompt::note(Note::Loop, &guard::note(cycle)));
+        }
+        Ok(())
+    }
+
+    fn run_one(&mut self, turn: &mut Turn, call: &ToolCall, alone: bool) -> Flow<()> {
+        turn.tally.calls += 1;
+        let checked = tools::check(call);
+        let summary = match &checked {
+            Ok(checked) => summary(&checked.call),
+            Err(_) => text::clip(&call.name, SUMMARY_CHARS).into_owned(),
+        };
+        let call_started = Event::CallStarted {
+            call: call.clone(),
+            summary,
+        };
+        self.emit(call_started);
+        let (outcome, end) = match checked {
+            Err(outcome) => (outcome, None),
+            Ok(checked) => {
+                let (mut outcome, end) = self.carry_out(turn, call, checked.call, alone);
+                for said in checked.said.iter().rev() {
+                    outcome.text.insert_str(0, &format!("{said}\n"));
+                }
+                (outcome, end)
+            }
+        };
+        let repeat = turn.guard.observe(call, &outcome);
+        turn.tally.ended(&outcome);
+        self.answer(call, outcome);
+        match (end, repeat) {
+            (Some(end), _) => Err(end),
+            (None, Repeat::No) => Ok(()),
+            (None, Repeat::Note { cycle }) => {
+                turn.loop_note = Some(cycle);
+                Ok(())
+            }
+            (None, Repeat::Stop { cycle }) => self.ask_about_loop(turn, cycle),
+        }
+    }
+
+    /// A call that is not taken up because the turn is over.
+    fn skip(&mut self, call: &ToolCall, why: &TurnEnd) {
+        let summary = text::clip(&call.name, SUMMARY_CHARS).into_owned();
+        let call_started = Event::CallStarted {
+            call: call.clone(),
+            summary,
+        };
+        self.emit(call_started);
+        let outcome = match &why.status {
+            Status::Cancelled => cancelled("not run: the user stopped the turn before this call"),
+            Status::Done
+            | Status::Blocked
+            | Status::Failed
+            | Status::ServerFailed { .. }
+            | Status::Unusable { .. }
+            | Status::NeedsApproval { .. }
+            | Status::Limit { .. } => cancelled("not run: the turn ended before this call"),
+        };
+        self.answer(call, outcome);
+    }
+
+    /// The call's one result: on record, then told.
+    fn answer(&mut self, call: &ToolCall, outcome: ToolOutcome) {
+        self.append(Message::Tool {
+            call: call.id.clone(),
+            name: call.name.clone(),
+            text: outcome.text.clone(),
+        });
+        self.tap.see(&Stage::Outcome(&outcome));
+        self.emit(Event::CallEnded {
+            call: call.id.clone(),
+            name: call.name.clone(),
+            outcome,
+        });
+    }
+
+    fn carry_out(&mut self, turn: &Turn, call: &ToolCall, checked: Call, alone: bool) -> Done {
+        let prepared = self.toolbox.prepare(checked);
+        match prepared {
+            Prepared::Outcome(outcome) => {
+                if self.tap.is_on() {
+                    let words = match outcome.status {
+                        ToolStatus::Ok => format!("{}: only looks, no approval needed", call.name),
+                        ToolStatus::Failed | ToolStatus::Denied | ToolStatus::Cancelled => {
+                            format!("{}: refused by the tool itself", call.name)
+                        }
+                    };
+                    self.tap.see(&Stage::Verdict(&words));
+                }
+                (outcome, None)
+            }
+            Prepared::Finish { status, response } if alone => finish(status, response),
+            Prepared::Finish { .. } => {
+                let text = "not finished: call finish_task alone, in a reply of its own, after you have seen the results of your other calls";
+                (failed(text), None)
+            }
+            Prepared::Edit(edit) => self.edit(turn, call, edit),
+            Prepared::Command(command) => self.command(turn, call, command),
+        }
+    }
+
+    fn edit(&mut self, turn: &Turn, call: &ToolCall, edit: Edit) -> Done {
+        let path = edit.path().shown().to_string();
+        let diff = edit.diff().to_string();
+        let protected = edit.protected();
+        let verdict = self.policy.edit(edit, &path, &diff, protected);
+        let approved = match self.permit(turn, call, verdict, &diff, &path) {
+            Permit::Yes(approved) => approved,
+            Permit::No(done) => return done,
+        };
+        let Some(conversation) = &mut self.conversation else {
+            return (failed("no session is open"), None);
+        };
+        let log = &mut conversation.log;
+        let mut journal = |record: &JournalRecord| {
+            log.append(Record::Edit(journal_record(record)));
+            Ok(())
+        };
+        (self.toolbox.apply(approved, &mut journal), None)
+    }
+
+    fn command(&mut self, turn: &Turn, call: &ToolCall, command: Command) -> Done {
+        let shown = command.text.clone();
+        let verdict = self.policy.command(command);
+        let approved = match self.permit(turn, call, verdict, &shown, &shown) {
+            Permit::Yes(approved) => approved,
+            Permit::No(done) => return done,
+        };
+        let running = self.toolbox.start(approved);
+        let job = self.next_job();
+        let cancel = turn.cancel.clone();
+        let work = move |inbox: &_| worker::run_command(running, &cancel, job, inbox);
+        match worker::start("command", &self.to_self, job, work) {
+            Ok(()) => self.await_tool(turn, job, &call.id),
+            Err(error) => (failed(&format!("no thread for the command: {error}")), None),
+        }
+    }
+}
+
+fn finish(status: Finish, response: String) -> Done {
+    let status = match status {
+        Finish::Done => Status::Done,
+        Finish::Blocked => Status::Blocked,
+        Finish::Failed => Status::Failed,
+    };
+    let end = TurnEnd {
+        answer: response,
+        ..TurnEnd::new(status)
+    };
+    let outcome = ToolOutcome {
+        status: ToolStatus::Ok,
+        text: "the turn is over".to_string(),
+        facts: Facts::None,
+    };
+    (outcome, Some(end))
+}
+
+fn outcome(status: ToolStatus, text: &str) -> ToolOutcome {
+    ToolOutcome {
+        status,
+        text: text.to_string(),
+        facts: Facts::None,
+    }
+}
+
+fn failed(text: &str) -> ToolOutcome {
+    outcome(ToolStatus::Failed, text)
+}
+
+pub(super) fn denied(text: &str) -> ToolOutcome {
+    outcome(ToolStatus::Denied, text)
+}
+
+pub(super) fn cancelled(text: &str) -> ToolOutcome {
+    outcome(ToolStatus::Cancelled, text)
+}
+
+fn journal_record(record: &JournalRecord) -> session::Edit {
+    let spans = record.spans.iter().map(|span| session::Span {
+        offset: span.offset,
+        old: span.old.clone(),
+        new_len: span.new_len,
+    });
+    session::Edit {
+        path: record.path.clone(),
+        before: record.before,
+        after: record.after,
+        spans: spans.collect(),
+    }
+}
+
+/// One line for people: the tool and the argument that matters.
+fn summary(call: &Call) -> String {
+    let short = |text: &str| {
+        let line = text.lines().next().unwrap_or_default();
+        let clipped = text::clip(line, SUMMARY_CHARS);
+        let more = if line.len() < text.trim_end().len() {
+            " …"
+        } else {
+            ""
+        };
+        format!("{clipped}{more}")
+    };
+    match call {
+        Call::ListFiles { path, .. } => {
+            let path = path.as_deref().unwrap_or(".");
+            format!("list_files {}", short(path))
+        }
+        Call::ReadFile {
+            path,
+            start_line,
+            end_line,
+        } => match (start_line, end_line) {
+            (None, None) => format!("read_file {}", short(path)),
+            (Some(start), Some(end)) => format!("read_file {} lines {start}-{end}", short(path)),
+            (Some(start), None) => format!("read_file {} from line {start}", short(path)),
+            (None, Some(end)) => format!("read_file {} to line {end}", short(path)),
+        },
+        Call::WriteFile { path, content } => {
+            format!("write_file {} ({} bytes)", short(path), content.len())
+        }
+        Call::ReplaceText { path, .. } => format!("replace_text {}", short(path)),
+        Call::RunCommand { command, .. } => format!("run_command {}", short(command)),
+        Call::FinishTask { status, .. } => {
+            let status = match status {
+                Finish::Done => "done",
+                Finish::Blocked => "blocked",
+                Finish::Failed => "failed",
+            };
+            format!("finish_task {status}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(call: &Call, expected: &str) {
+        assert_eq!(summary(call), expected);
+    }
+
+    #[test]
+    fn a_summary_is_one_line_with_the_argument_that_matters() {
+        let read = |start_line, end_line| Call::ReadFile {
+            path: "a.rs".to_string(),
+            start_line,
+            end_line,
+        };
+        check(&read(None, None), "read_file a.rs");
+        check(&read(Some(3), Some(9)), "read_file a.rs lines 3-9");
+        check(&read(Some(3), None), "read_file a.rs from line 3");
+        check(&read(None, Some(9)), "read_file a.rs to line 9");
+        let run = |command: &str| Call::RunCommand {
+            command: command.to_string(),
+            cwd: None,
+            timeout_seconds: None,
+        };
+        check(&run("make\n"), "run_command make");
+        check(&run("make\nmake test"), "run_command make …");
+        let long = format!("run_command {}…", "x".repeat(SUMMARY_CHARS - 1));
+        check(&run(&"x".repeat(SUMMARY_CHARS + 1)), &long);
+        let write = Call::WriteFile {
+            path: "n.txt".to_string(),
+            content: "é".to_string(),
+        };
+        check(&write, "write_file n.txt (2 bytes)");
+    }
+}

@@ -1,0 +1,125 @@
+//! What happens once, before the first request: the server is asked, the session is settled and told, a forwarded model is allowed or not,
+//! and the conversation begins. If it fails, nothing was recorded and the next prompt tries again.
+//!
+//! ```text
+//! find (worker: discover) → plan → Event::Model, notices → allow_forwarding → Conversation: system prompt, environment note
+//! ```
+//!
+//! Invariant: no byte of a prompt leaves before this has succeeded.
+use super::conversation::Conversation;
+use super::decide::TurnEnd;
+use super::discover::{self, Found, Plan};
+use super::prompt;
+use super::turn::{Engine, Flow, Turn, no_thread};
+use super::worker::{self, News};
+use crate::model::{Backend, Options};
+use crate::policy::Profile;
+use crate::protocol::{Decision, Event, Level, Question, Status};
+use crate::session::Log;
+use crate::sys::clock;
+use crate::text;
+use crate::tools::Toolbox;
+use std::sync::mpsc::Sender;
+use std::time::SystemTime;
+
+impl Engine {
+    /// Model, window and tools are settled at the first prompt. Returns the window.
+    pub(super) fn open(&mut self, turn: &Turn) -> Flow<u64> {
+        if let Some(conversation) = &self.conversation {
+            return Ok(conversation.shape.window);
+        }
+        let found = self.find(turn)?;
+        let plan = discover::plan(&found, &self.options);
+        self.emit(model_event(&found, &self.options));
+        for (level, text) in &plan.notices {
+            self.notice(*level, text.clone());
+        }
+        self.cpu_share_said = plan.cpu_share_said;
+        self.allow_forwarding(turn, &found)?;
+        let window = plan.shape.window;
+        self.toolbox.set_read_limit(read_limit(window));
+        let Some(log) = self.fresh_log.take() else {
+            return Err(TurnEnd::failed(
+                "the session's log is gone; this is a bug in zcoder".to_string(),
+            ));
+        };
+        let conversation = open_conversation(log, &self.backend, plan, self.profile, &self.toolbox);
+        self.conversation = Some(conversation);
+        Ok(window)
+    }
+
+    fn find(&mut self, turn: &Turn) -> Flow<Box<Found>> {
+        let job = self.next_job();
+        let (backend, options, offline) =
+            (self.backend.clone(), self.options.clone(), self.offline);
+        let cancel = turn.cancel.clone();
+        let work = move |_: &Sender<News>| News::Found {
+            job,
+            result: discover::discover(&backend, &options, offline, &cancel).map(Box::new),
+        };
+        worker::start("model", &self.to_self, job, work).map_err(no_thread)?;
+        self.await_found(turn, job)?.map_err(TurnEnd::new)
+    }
+
+    /// A model that runs elsewhere is announced before the first byte of a prompt leaves.
+    fn allow_forwarding(&mut self, turn: &Turn, found: &Found) -> Flow<()> {
+        let Some(host) = found.forwarded_to() else {
+            return Ok(());
+        };
+        let model = found.model.clone();
+        let what = format!("{model} does not run here: the server forwards every prompt to {host}");
+        if self.options.allow_cloud {
+            self.notice(Level::Warning, what);
+            return Ok(());
+        }
+        let question = Question::Cloud {
+            model,
+            remote_host: host.to_string(),
+        };
+        let (ask, decision) = self.ask(turn, None, question)?;
+        self.decided(ask, None, &what, decision.clone());
+        match decision {
+            Decision::Once | Decision::Session => Ok(()),
+            Decision::Deny { .. } => {
+                let reason = format!("{what}; nothing was sent; choose a local model (--model)");
+                Err(TurnEnd::new(Status::Unusable { reason }))
+            }
+            Decision::Nobody => Err(TurnEnd::new(Status::NeedsApproval { what })),
+        }
+    }
+}
+
+/// System prompt and environment note are the first messages of every session.
+pub(super) fn open_conversation(
+    log: Log,
+    backend: &Backend,
+    plan: Plan,
+    profile: Profile,
+    toolbox: &Toolbox,
+) -> Conversation {
+    let date = clock::local_date(SystemTime::now());
+    let root = toolbox.workspace().root();
+    let folder = root
+        .file_name()
+        .unwrap_or(root.as_os_str())
+        .to_string_lossy();
+    // A name may hold line ends and worse; it goes into a sentence.
+    let folder = text::visible(&folder);
+    let environment = prompt::environment(&date, &text::line(&folder));
+    Conversation::open(log, backend, plan, profile, environment)
+}
+
+pub(super) fn model_event(found: &Found, options: &Options) -> Event {
+    Event::Model {
+        name: found.model.clone(),
+        why: found.why.clone(),
+        address: options.target.endpoint().to_string(),
+        window: found.window,
+        window_why: found.window_why.clone(),
+    }
+}
+
+/// A whole file may take a quarter of the window, at three bytes a token, and never more than 64 KiB.
+fn read_limit(window: u64) -> u64 {
+    (window / 4 * 3).min(64 * 1024)
+}

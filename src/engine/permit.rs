@@ -1,0 +1,231 @@
+//! From a verdict of the policy to a ticket, by way of a question where one is due. Commands, edits, loops and forwarded models are all
+//! asked about here.
+//!
+//! ```text
+//! Allowed           → Decided { by: --yes | edits=auto | session }                     → the ticket
+//! Denied            → Decided { Deny }                                                  → the model hears why
+//! Ask, somebody     → Asked, await_decision, Decided { Once | Session | Deny { reason } by: a person }
+//! Ask, nobody       → Decided { Nobody }                                                → the turn ends with NeedsApproval
+//! ```
+//!
+//! Invariant: what is recorded and told as decided was decided on exactly the text that is recorded with it. Invariant: a question that was
+//! not answered is a no.
+use super::call::{cancelled, denied};
+use super::decide::TurnEnd;
+use super::guard;
+use super::turn::{Engine, Flow, Turn};
+use crate::policy::{Approved, Asking, Verdict};
+use crate::protocol::{
+    AskId, DecidedBy, Decision, Event, Question, Stage, Status, ToolCall, ToolOutcome,
+};
+use crate::session::Record;
+
+/// What a call came to, and whether the turn is over.
+pub(super) type Done = (ToolOutcome, Option<TurnEnd>);
+
+/// The way to a ticket, or what to answer without one.
+pub(super) enum Permit<T> {
+    Yes(Approved<T>),
+    No(Done),
+}
+
+impl Engine {
+    /// From a verdict to the ticket, asking if need be. `shown` is what was judged; `what` names it in one line.
+    pub(super) fn permit<T>(
+        &mut self,
+        turn: &Turn,
+        call: &ToolCall,
+        verdict: Verdict<T>,
+        shown: &str,
+        what: &str,
+    ) -> Permit<T> {
+        match verdict {
+            Verdict::Allowed(approved) => {
+                let by = approved.by().clone();
+                self.settled(None, Some(call), shown, Decision::Once, by);
+                Permit::Yes(approved)
+            }
+            Verdict::Denied {
+                value: _,
+                reason,
+                by,
+            } => {
+                let text = format!("not done: {reason}");
+                let decision = Decision::Deny {
+                    reason: Some(reason),
+                };
+                self.settled(None, Some(call), shown, decision, by);
+                Permit::No((denied(&text), None))
+            }
+            Verdict::Ask(asking) => self.ask_about(turn, call, asking, shown, what),
+        }
+    }
+
+    fn ask_about<T>(
+        &mut self,
+        turn: &Turn,
+        call: &ToolCall,
+        asking: Asking<T>,
+        shown: &str,
+        what: &str,
+    ) -> Permit<T> {
+        let (ask, decision) = match self.ask(turn, Some(call), asking.question().clone()) {
+            Ok(answered) => answered,
+            Err(end) => {
+                let text = "not done: the turn was stopped while the user was asked";
+                return Permit::No((cancelled(text), Some(end)));
+            }
+        };
+        // Where a yes for the session is not on offer, it counts once.
+        let decision = match decision {
+            Decision::Session if !self.policy.grant(&asking) => Decision::Once,
+            other => other,
+        };
+        self.decided(ask, Some(call), shown, decision.clone());
+        match decision {
+            Decision::Once | Decision::Session => Permit::Yes(asking.accept()),
+            Decision::Deny { reason } => {
+                asking.refuse();
+                let text = match reason {
+                    Some(reason) => format!("not done: the user said no: {reason}"),
+                    None => "not done: the user said no. Do not try to reach the same end another way; go on without it or say what you need".to_string(),
+                };
+                Permit::No((denied(&text), None))
+            }
+            Decision::Nobody => {
+                asking.refuse();
+                let what = format!("{}: {what}", call.name);
+                let end = TurnEnd::new(Status::NeedsApproval { what });
+                let text = "not done: it needs an approval and nobody can be asked";
+                Permit::No((denied(text), Some(end)))
+            }
+        }
+    }
+
+    /// Puts a question, if there is somebody to answer; `None` as id when there is nobody.
+    pub(super) fn ask(
+        &mut self,
+        turn: &Turn,
+        call: Option<&ToolCall>,
+        question: Question,
+    ) -> Flow<(Option<AskId>, Decision)> {
+        if !self.interactive {
+            return Ok((None, Decision::Nobody));
+        }
+        let ask = self.next_ask();
+        self.emit(Event::Asked {
+            ask,
+            call: call.map(|call| call.id.clone()),
+            question,
+        });
+        let decision = self.await_decision(turn, ask)?;
+        Ok((Some(ask), decision))
+    }
+
+    /// A question was answered, or there was nobody to answer it.
+    pub(super) fn decided(
+        &mut self,
+        ask: Option<AskId>,
+        call: Option<&ToolCall>,
+        shown: &str,
+        decision: Decision,
+    ) {
+        let by = match decision {
+            Decision::Once | Decision::Session | Decision::Deny { .. } => DecidedBy::Person,
+            Decision::Nobody => DecidedBy::Nobody,
+        };
+        self.settled(ask, call, shown, decision, by);
+    }
+
+    /// On record, then told.
+    fn settled(
+        &mut self,
+        ask: Option<AskId>,
+        call: Option<&ToolCall>,
+        shown: &str,
+        decision: Decision,
+        by: DecidedBy,
+    ) {
+        if let (true, Some(call)) = (self.tap.is_on(), call) {
+            self.tap
+                .see(&Stage::Verdict(&in_words(&call.name, &decision, &by)));
+        }
+        let call = call.map(|call| call.id.clone());
+        self.record(Record::Decision {
+            call: call.clone(),
+            shown: shown.to_string(),
+            decision: decision.clone(),
+            by: by.clone(),
+        });
+        self.emit(Event::Decided {
+            ask,
+            call,
+            decision,
+            by,
+        });
+    }
+
+    pub(super) fn ask_about_loop(&mut self, turn: &mut Turn, cycle: usize) -> Flow<()> {
+        let what = guard::describe(cycle);
+        let times = guard::STOP_AT;
+        let description = format!("the model made {what} {times} times with the same result");
+        let question = Question::Loop {
+            description: description.clone(),
+        };
+        let (ask, decision) = self.ask(turn, None, question)?;
+        self.decided(ask, None, &description, decision.clone());
+        match decision {
+            Decision::Once | Decision::Session => {
+                turn.guard.reset();
+                Ok(())
+            }
+            Decision::Deny { .. } | Decision::Nobody => Err(TurnEnd::limit(description)),
+        }
+    }
+}
+
+fn in_words(name: &str, decision: &Decision, by: &DecidedBy) -> String {
+    let decision = match decision {
+        Decision::Once | Decision::Session => "allowed",
+        Decision::Deny { .. } | Decision::Nobody => "denied",
+    };
+    match by {
+        DecidedBy::Person => format!("{name}: {decision} by the user"),
+        DecidedBy::Flag(flag) => format!("{name}: {decision} by {flag}"),
+        DecidedBy::Rule(rule) => format!("{name}: {decision} by rule: {rule}"),
+        DecidedBy::Session => format!("{name}: {decision} for this session"),
+        DecidedBy::Nobody => format!("{name}: {decision}, nobody to ask"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_in_words_names_who_decided() {
+        let no = Decision::Deny { reason: None };
+        let rule = DecidedBy::Rule("edits=auto".to_string());
+        for (decision, by, words) in [
+            (Decision::Once, DecidedBy::Person, "t: allowed by the user"),
+            (
+                Decision::Once,
+                DecidedBy::Flag("--yes"),
+                "t: allowed by --yes",
+            ),
+            (
+                Decision::Session,
+                DecidedBy::Session,
+                "t: allowed for this session",
+            ),
+            (no, rule, "t: denied by rule: edits=auto"),
+            (
+                Decision::Nobody,
+                DecidedBy::Nobody,
+                "t: denied, nobody to ask",
+            ),
+        ] {
+            assert_eq!(in_words("t", &decision, &by), words);
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! The turn: a prompt in, events and a receipt out. The engine's thread runs this straight down; wherever it has to wait, it is in `wait`.
+//!
+//! ```text
+//! loop {
+//!     reply = ask the model            RequestSent … Replied        (recoveries: an unreadable call, thinking refused)
+//!     append to log and request        on record before acted on
+//!     decide(reply)                    Finish → the turn is over · Nudge → say what was wrong · Run → each call, in order
+//! }
+//! ```
+//!
+//! Limits: `--max-turns` model calls, `--max-seconds`, the window; each ends the turn with its name.
+//!
+//! Invariant: `Err(TurnEnd)` is the only way out of a turn, good or bad, so nothing is forgotten on the way: the history is valid, the
+//! receipt is written, `TurnEnded` is told. Invariant: model calls are tool rounds plus one, plus the bounded recoveries.
+//!
+//! Read next: `wait`, `call`, `decide`.
+use super::conversation::Conversation;
+use super::decide::{self, Step, Tries, TurnEnd};
+use super::failure::{self, Remedy};
+use super::guard::Guard;
+use super::prompt;
+use super::receipt::Tally;
+use super::worker::{self, ChatJob, JobId, News};
+use super::{Emit, Setup, TurnLimits};
+use crate::model::{self, Backend, Loaded, Options, Reply, ToolStyle};
+use crate::policy::{Policy, Profile};
+use crate::protocol::{
+    AskId, Event, Level, Message, Note, Op, RequestId, Stage, Status, Tap, TurnId,
+};
+use crate::session::{Log, Record};
+use crate::sys::Cancel;
+use crate::tools::Toolbox;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Instant;
+
+/// `Err`: the turn is over, well or not.
+pub(super) type Flow<T> = Result<T, TurnEnd>;
+
+/// Unreadable calls in a row that are answered with a note; the next one ends the turn.
+const MAX_UNREADABLE: u32 = 2;
+
+/// The owner of all state.
+pub(super) struct Engine {
+    pub(super) backend: Backend,
+    pub(super) options: Options,
+    pub(super) toolbox: Toolbox,
+    pub(super) policy: Policy,
+    pub(super) profile: Profile,
+    limits: TurnLimits,
+    pub(super) tap: Tap,
+    pub(super) interactive: bool,
+    strict_finish: bool,
+    pub(super) offline: bool,
+    emit: Emit,
+    pub(super) inbox: Receiver<News>,
+    pub(super) to_self: Sender<News>,
+    /// Until the first prompt has settled model and tools: an empty log.
+    pub(super) fresh_log: Option<Log>,
+    pub(super) conversation: Option<Conversation>,
+    /// Prompts that came while a turn ran.
+    pub(super) waiting: VecDeque<(String, Option<String>)>,
+    pub(super) quitting: bool,
+    pub(super) cpu_share_said: bool,
+    ids: Ids,
+}
+
+/// The last ids given out.
+#[derive(Debug, Default)]
+struct Ids {
+    turn: u64,
+    request: u64,
+    ask: u64,
+    job: u64,
+}
+
+/// State of one turn.
+pub(super) struct Turn {
+    pub(super) cancel: Cancel,
+    pub(super) deadline: Option<Instant>,
+    limits: TurnLimits,
+    pub(super) tally: Tally,
+    pub(super) guard: Guard,
+    tries: Tries,
+    unreadable: u32,
+    pub(super) loop_note: Option<usize>,
+}
+
+impl Turn {
+    /// Whether time is left.
+    pub(super) fn in_time(&self) -> Flow<()> {
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(self.out_of_time()),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(super) fn out_of_time(&self) -> TurnEnd {
+        let seconds = self.limits.max_time.unwrap_or_default().as_secs_f64();
+        TurnEnd::limit(format!("the turn took {seconds} seconds (--max-seconds)"))
+    }
+
+    /// Whether the model may be asked once more.
+    fn may_ask(&self) -> Flow<()> {
+        match self.limits.max_turns {
+            Some(max) if self.tally.requests >= max => Err(TurnEnd::limit(format!(
+                "the model was asked {max} times (--max-turns)"
+            ))),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+impl Engine {
+    pub(super) fn new(
+        setup: Setup,
+        emit: Emit,
+        inbox: Receiver<News>,
+        to_self: Sender<News>,
+    ) -> Engine {
+        Engine {
+            backend: setup.backend,
+            options: setup.model,
+            toolbox: setup.toolbox,
+            policy: setup.policy,
+            profile: setup.profile,
+            limits: setup.limits,
+            tap: setup.tap,
+            interactive: setup.interactive,
+            strict_finish: setup.strict_finish,
+            offline: setup.offline,
+            emit,
+            inbox,
+            to_self,
+            fresh_log: Some(setup.log),
+            conversation: None,
+            waiting: VecDeque::new(),
+            quitting: false,
+            cpu_share_said: false,
+            ids: Ids::default(),
+        }
+    }
+
+    /// The engine's thread: turns, one after the other, until somebody says quit.
+    pub(super) fn run(mut self) {
+        while !self.quitting {
+            if let Some((text, attachment)) = self.waiting.pop_front() {
+                self.turn(&text, attachment.as_deref());
+                continue;
+            }
+            let Ok(news) = self.inbox.recv() else {
+                break;
+            };
+            self.see(&news);
+            match news {
+                News::Op(Op::Prompt { text, attachment }) => {
+                    self.waiting.push_back((text, attachment))
+                }
+                News::Op(Op::Quit) => self.quitting = true,
+                // Nothing runs: nothing to cancel, no question open, no job waited for.
+                News::Op(Op::Cancel | Op::Decide { .. })
+                | News::Found { .. }
+                | News::Progress { .. }
+                | News::Loaded { .. }
+                | News::Replied { .. }
+                | News::Output { .. }
+                | News::Ran { .. }
+                | News::Lost { .. } => {}
+            }
+        }
+        self.emit(Event::Closed);
+    }
+
+    fn turn(&mut self, text: &str, attachment: Option<&str>) {
+        self.ids.turn += 1;
+        let id = TurnId(self.ids.turn);
+        self.emit(Event::TurnStarted { turn: id });
+        let started = Instant::now();
+        let (end, tally) = match Cancel::new() {
+            Ok(cancel) => {
+                let mut turn = Turn {
+                    cancel,
+                    deadline: self
+                        .limits
+                        .max_time
+                        .and_then(|time| started.checked_add(time)),
+                    limits: self.limits,
+                    tally: Tally::new(started),
+                    guard: Guard::default(),
+                    tries: Tries::default(),
+                    unreadable: 0,
+                    loop_note: None,
+                };
+                let Err(end) = self.work(&mut turn, text, attachment);
+                // Whatever still works for this turn is given up.
+                turn.cancel.cancel();
+                (end, turn.tally)
+            }
+            Err(error) => {
+                let why = format!("no pipe for cancelling: {error}");
+                (TurnEnd::failed(why), Tally::new(started))
+            }
+        };
+        self.end(id, end, tally);
+    }
+
+    fn end(&mut self, turn: TurnId, end: TurnEnd, tally: Tally) {
+        if end.status == Status::Cancelled && self.conversation.is_some() {
+            let text = "The user stopped this turn. What was not finished stays as it is; wait for what the user says next.";
+            self.append(prompt::note(Note::Cancelled, text));
+        }
+        let mut receipt = tally.receipt(end);
+        // The answer is in the log already, as the model's last message.
+        let answer = std::mem::take(&mut receipt.answer);
+        self.record(Record::Receipt {
+            turn,
+            receipt: receipt.clone(),
+        });
+        receipt.answer = answer;
+        self.emit(Event::TurnEnded { turn, receipt });
+    }
+
+    fn work(&mut self, turn: &mut Turn, text: &str, attachment: Option<&str>) -> Flow<Infallible> {
+        if text.trim().is_empty() && attachment.is_none_or(|attached| attached.trim().is_empty()) {
+            let reason = "the prompt is empty".to_string();
+            return Err(TurnEnd::new(Status::Unusable { reason }));
+        }
+        let window = self.open(turn)?;
+        self.append(prompt::user(
+            text,
+            attachment,
+            prompt::attachment_limit(window),
+        ));
+        loop {
+            let reply = self.ask_model(turn)?;
+            match decide::decide(reply, self.strict_finish, window, &mut turn.tries) {
+                Step::Finish(end) => return Err(end),
+                Step::Nudge(nudge) => {
+                    self.notice(Level::Warning, nudge.notice);
+                    self.append(prompt::note(Note::Recovery, &nudge.note));
+                }
+                Step::Run(calls) => self.run_calls(turn, &calls)?,
+            }
+        }
+    }
+
+    /// One complete reply, recorded; failures that another request may mend are mended here.
+    fn ask_model(&mut self, turn: &mut Turn) -> Flow<Reply> {
+        loop {
+            self.catch_up(turn)?;
+            turn.may_ask()?;
+            let (request, bytes, answer) = self.send(turn)?;
+            match answer {
+                Ok(reply) => {
+                    turn.unreadable = 0;
+                    self.accept(turn, request, bytes, &reply);
+                    return Ok(reply);
+                }
+                Err(error) => {
+                    let reason = error.to_string();
+                    self.emit(Event::Discarded { request, reason });
+                    self.mend(turn, &error)?;
+                }
+            }
+        }
+    }
+
+    /// One request and what came of it.
+    fn send(&mut self, turn: &mut Turn) -> Flow<(RequestId, u64, Result<Reply, model::Error>)> {
+        let job = self.next_job();
+        self.ids.request += 1;
+        let request = RequestId(self.ids.request);
+        let conversation = self.open_one()?;
+        conversation.write();
+        let bytes = conversation.bytes();
+        let window = conversation.shape.window;
+        let estimated_tokens = conversation.meter.estimate(bytes);
+        if estimated_tokens > window {
+            return Err(does_not_fit(estimated_tokens, window));
+        }
+        let chat = ChatJob {
+            shape: conversation.shape.clone(),
+            body: conversation.body(),
+            offered: conversation.offered(),
+            text_style: conversation.text_style,
+            request,
+            estimated_tokens,
+            new_tokens: conversation.meter.new_tokens(bytes),
+            prompt_speed: conversation.meter.speed(),
+            backend: self.backend.clone(),
+            cancel: turn.cancel.clone(),
+        };
+        turn.tally.requests += 1;
+        worker::start("model", &self.to_self, job, move |inbox| {
+            chat.run(job, inbox)
+        })
+        .map_err(no_thread)?;
+        match self.await_reply(turn, job) {
+            Ok(answer) => Ok((request, bytes, answer)),
+            Err(end) => {
+                let reason = "the turn was stopped".to_string();
+                self.emit(Event::Discarded { request, reason });
+                Err(end)
+            }
+        }
+    }
+
+    fn accept(&mut self, turn: &mut Turn, request: RequestId, bytes: u64, reply: &Reply) {
+        turn.tally.replied(&reply.usage);
+        let message = Message::Assistant {
+            content: reply.content.clone(),
+            thinking: reply.thinking.clone(),
+            calls: reply.calls.clone(),
+        };
+        self.append(message);
+        self.see_reply();
+        self.emit(Event::Replied {
+            request,
+            usage: reply.usage,
+            stop: reply.stop.clone(),
+            recovered: reply.recovered,
+        });
+        for note in &reply.notes {
+            self.notice(Level::Info, note.clone());
+        }
+        let disagreement = match &mut self.conversation {
+            Some(open) => open.meter.count(bytes, &reply.usage, open.shape.window),
+            None => None,
+        };
+        if let Some(text) = disagreement {
+            self.notice(Level::Warning, text);
+        }
+    }
+
+    fn see_reply(&self) {
+        let records = self.conversation.as_ref().map(|open| open.log.records());
+        if let Some(Record::Message(message)) = records.and_then(<[Record]>::last) {
+            self.tap.see(&Stage::Reply(message));
+        }
+    }
+
+    /// The model was loaded for this session: how much of it runs on the CPU?
+    pub(super) fn loaded(&mut self, loaded: &Loaded) {
+        let window = self
+            .conversation
+            .as_ref()
+            .map_or(0, |open| open.shape.window);
+        let Some(text) = model::cpu_notice(loaded, window) else {
+            return;
+        };
+        // Once a session: it is told again by every request that waits.
+        if !std::mem::replace(&mut self.cpu_share_said, true) {
+            self.notice(Level::Warning, text);
+        }
+    }
+
+    /// After a failed request: `Ok` when another, different one is worth sending.
+    fn mend(&mut self, turn: &mut Turn, error: &model::Error) -> Flow<()> {
+        let auto = self.options.tool_style == ToolStyle::Auto;
+        let conversation = self.open_one()?;
+        let think_sent = conversation.shape.think.is_some();
+        let may_use_text = auto && !conversation.text_style;
+        match failure::remedy(error, think_sent, may_use_text) {
+            Remedy::End(end) => Err(end),
+            Remedy::Tell(detail) => self.tell_unreadable(turn, &detail, error),
+            Remedy::WithoutThink => {
+                let backend = self.backend.clone();
+                self.open_one()?.drop_think(&backend);
+                self.notice(Level::Info, format!("{error}; sending again without it"));
+                Ok(())
+            }
+            Remedy::TextStyle => {
+                let backend = self.backend.clone();
+                self.open_one()?.use_text_style(&backend);
+                let text =
+                    format!("{error}; the tools are now described in the text (--tool-style text)");
+                self.notice(Level::Info, text);
+                Ok(())
+            }
+        }
+    }
+
+    /// The server could not read the model's call. The model hears so; the same bytes would fail the same way.
+    fn tell_unreadable(&mut self, turn: &mut Turn, detail: &str, error: &model::Error) -> Flow<()> {
+        turn.unreadable += 1;
+        if turn.unreadable > MAX_UNREADABLE {
+            return Err(TurnEnd::new(failure::status(error)));
+        }
+        let more = if turn.unreadable == MAX_UNREADABLE {
+            "; --tool-style text keeps code out of such calls and may suit this model better"
+        } else {
+            ""
+        };
+        self.notice(
+            Level::Warning,
+            format!("the server could not read the model's call; the model was told{more}"),
+        );
+        let text = format!(
+            "The server could not read the tool call in your last reply, so nothing was run: {detail}. Make the call again with \
+             complete, valid arguments; write long text in smaller pieces."
+        );
+        self.append(prompt::note(Note::Recovery, &text));
+        Ok(())
+    }
+
+    fn open_one(&mut self) -> Flow<&mut Conversation> {
+        let gone =
+            || TurnEnd::failed("no conversation is open; this is a bug in zcoder".to_string());
+        self.conversation.as_mut().ok_or_else(gone)
+    }
+
+    /// Appends to log and request.
+    pub(super) fn append(&mut self, message: Message) {
+        if let Some(conversation) = &mut self.conversation {
+            conversation.append(message);
+        }
+    }
+
+    /// Appends to the log alone.
+    pub(super) fn record(&mut self, record: Record) {
+        let log = match &mut self.conversation {
+            Some(conversation) => Some(&mut conversation.log),
+            None => self.fresh_log.as_mut(),
+        };
+        if let Some(log) = log {
+            log.append(record);
+        }
+    }
+
+    /// Tells the front end.
+    pub(super) fn emit(&self, event: Event) {
+        self.tap.see(&Stage::Event(&event));
+        (self.emit)(event);
+    }
+
+    pub(super) fn notice(&self, level: Level, text: String) {
+        self.emit(Event::Notice { level, text });
+    }
+
+    pub(super) fn next_job(&mut self) -> JobId {
+        self.ids.job += 1;
+        JobId(self.ids.job)
+    }
+
+    pub(super) fn next_ask(&mut self) -> AskId {
+        self.ids.ask += 1;
+        AskId(self.ids.ask)
+    }
+}
+
+pub(super) fn no_thread(error: std::io::Error) -> TurnEnd {
+    TurnEnd::failed(format!("no thread for the request: {error}"))
+}
+
+fn does_not_fit(tokens: u64, window: u64) -> TurnEnd {
+    TurnEnd::limit(format!(
+        "the next request has about {tokens} tokens and the window holds {window}; use a larger window (--context-window) or start a \
+         new session with a shorter prompt"
+    ))
+}

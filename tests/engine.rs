@@ -1,0 +1,9 @@
+//! Tests of `engine`: a real engine, real sockets, real files and commands; only the model at the other end is scripted.
+
+mod cancels;
+mod drive;
+mod failures;
+mod fake;
+mod policy;
+mod requests;
+mod turns;
