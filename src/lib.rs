@@ -56,6 +56,7 @@
 //! processes and terminals; only the other end of a wire is ever made up.
 
 pub mod engine;
+pub mod headless;
 pub mod http;
 pub mod json;
 pub mod lines;
@@ -64,6 +65,7 @@ pub mod policy;
 pub mod protocol;
 pub mod session;
 pub mod sha256;
+pub mod standin;
 pub mod sys;
 pub mod text;
 pub mod tools;

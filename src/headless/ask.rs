@@ -1,0 +1,147 @@
+//! A question on the terminal: what is asked is shown whole, then one line is read. Called by `run` in a thread of its own, and by
+//! `zcoder tool`. The terminal is the controlling one, not standard input: `git diff | zcoder -p …` can still ask.
+//!
+//! ```text
+//! run this command?
+//!   folder   .
+//!   limit    120 s
+//!   note     runs test.sh, which the model changed
+//!   | sh test.sh
+//! y yes, once · a yes, for this run · n no · or a reason for the no:
+//! ```
+//!
+//! Refused: nothing typed before the question was shown counts (the device's input queue is emptied after it was written, before
+//! its last line is), and Enter alone means no.
+//!
+//! Invariant: a yes is `y`, `yes`, `a` or `always`, whole and alone on its line; everything else is a no.
+//! Invariant: no character of the question is left out; what is too wide goes on in the next line behind `\`, and nothing
+//! of it can move the cursor (`text::visible`).
+
+use crate::protocol::{Decision, Question};
+use crate::sys::Cancel;
+use crate::sys::tty::Tty;
+use crate::text;
+
+/// Columns when the terminal does not say.
+const COLUMNS: u16 = 80;
+/// Fewer would wrap our own words.
+const MIN_COLUMNS: u16 = 40;
+
+/// The last line, behind which the answer is typed.
+const ANSWERS: &str = "y yes, once · a yes, for this run · n no · or a reason for the no: ";
+
+/// Asks, and reads the answer. `None`: the switch was turned meanwhile.
+pub fn ask(tty: &Tty, question: &Question, cancel: &Cancel) -> Option<Decision> {
+    let columns = tty.size().map_or(COLUMNS, |(columns, _)| columns);
+    let shown = render(question, usize::from(columns.max(MIN_COLUMNS)));
+    // Emptied between the question and its last line: what is typed after the answers are named counts, nothing before.
+    let answer = tty
+        .write(&shown)
+        .and_then(|()| tty.discard_input())
+        .and_then(|()| tty.write(ANSWERS))
+        .and_then(|()| tty.read_line(cancel));
+    match answer {
+        Ok(Some(line)) => Some(read(&line)),
+        Ok(None) if cancel.is_cancelled() => None,
+        // End of input: somebody is there and does not want to answer.
+        Ok(None) => Some(Decision::Deny { reason: None }),
+        // The terminal went away.
+        Err(_) => Some(Decision::Nobody),
+    }
+}
+
+/// What a line means.
+pub fn read(line: &str) -> Decision {
+    match line.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Decision::Once,
+        "a" | "always" => Decision::Session,
+        "" | "n" | "no" => Decision::Deny { reason: None },
+        _ => Decision::Deny {
+            reason: Some(text::plain(line.trim()).into_owned()),
+        },
+    }
+}
+
+/// The question as lines of at most `columns` characters.
+pub fn render(question: &Question, columns: usize) -> String {
+    let mut out = String::from("\n");
+    let body = match question {
+        Question::Command {
+            command,
+            cwd,
+            timeout_seconds,
+            wrapper,
+            notes,
+        } => {
+            out.push_str("run this command?\n");
+            fact(&mut out, "folder", cwd, columns);
+            fact(&mut out, "limit", &format!("{timeout_seconds} s"), columns);
+            if !wrapper.is_empty() {
+                fact(&mut out, "wrapper", &wrapper.join(" "), columns);
+            }
+            for note in notes {
+                fact(&mut out, "note", note, columns);
+            }
+            command
+        }
+        Question::Edit { path, diff, notes } => {
+            out.push_str("make this change?\n");
+            fact(&mut out, "file", path, columns);
+            for note in notes {
+                fact(&mut out, "note", note, columns);
+            }
+            diff
+        }
+        Question::Loop { description } => {
+            out.push_str("the model repeats itself: go on?\n");
+            description
+        }
+        Question::Cloud { model, remote_host } => {
+            out.push_str("the server forwards this model to another host: send it the prompt and the files it reads?\n");
+            fact(&mut out, "model", model, columns);
+            fact(&mut out, "host", remote_host, columns);
+            ""
+        }
+    };
+    if !body.is_empty() {
+        for line in body.strip_suffix('\n').unwrap_or(body).split('\n') {
+            wrap(&mut out, "  | ", "  \\ ", line, columns);
+        }
+    }
+    out
+}
+
+fn fact(out: &mut String, label: &str, value: &str, columns: usize) {
+    for (i, line) in value.split('\n').enumerate() {
+        let first = if i == 0 { label } else { "" };
+        wrap(
+            out,
+            &format!("  {first:<8} "),
+            "  \\        ",
+            line,
+            columns,
+        );
+    }
+}
+
+/// One line behind `first`, its rest behind `next`. Made visible here too: this is the last place before the terminal.
+fn wrap(out: &mut String, first: &str, next: &str, line: &str, columns: usize) {
+    let shown = text::visible(line);
+    let room = columns.saturating_sub(first.chars().count()).max(1);
+    let mut rest: &str = &shown;
+    let mut lead = first;
+    loop {
+        let cut = rest
+            .char_indices()
+            .nth(room)
+            .map_or(rest.len(), |(at, _)| at);
+        out.push_str(lead);
+        out.push_str(&rest[..cut]);
+        out.push('\n');
+        rest = &rest[cut..];
+        lead = next;
+        if rest.is_empty() {
+            return;
+        }
+    }
+}

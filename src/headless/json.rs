@@ -1,0 +1,501 @@
+//! Events as JSON lines and the one object of `--output json`: the translator at this edge, written by hand so that the wire
+//! stays visible and changes only on purpose. `zcoder help output` shows the shapes to users.
+//!
+//! ```text
+//! {"type":"start","format":1,"zcoder":"0.1.0"}
+//! {"type":"content","request":1,"text":"I run the test."}
+//! {"type":"call_ended","call":"call_a","name":"run_command","status":"ok","text":"exit status 0 …","facts":{"kind":"ran",…}}
+//! {"type":"turn_ended","turn":1,"receipt":{"status":"done","exit_code":0,"answer":"…",…}}
+//! ```
+//!
+//! Invariant: one object a line, `type` first; fields are added, never renamed or removed, within one `format`.
+//! Invariant: times are seconds as numbers, sizes bytes, unknown values `null`; a field does not come and go.
+//! Invariant: beyond what JSON demands, DEL and C1 controls are escaped, so that a line that ends up on a terminal is harmless.
+
+use super::exit_code;
+use crate::json::Writer;
+use crate::protocol::{
+    CallId, DecidedBy, Decision, Event, Facts, Level, Question, Receipt, Status, StopReason, Usage,
+    Waiting,
+};
+use std::time::Duration;
+
+/// Version of the shapes.
+const FORMAT: u64 = 1;
+
+/// The first line.
+pub(super) fn start() -> Vec<u8> {
+    line(|w| {
+        w.key("type").string("start");
+        w.key("format").u64(FORMAT);
+        w.key("zcoder").string(env!("CARGO_PKG_VERSION"));
+    })
+}
+
+/// One event, as one line.
+pub fn event(event: &Event) -> Vec<u8> {
+    line(|w| write_event(w, event))
+}
+
+/// What `--output json` prints: the receipt with the model and the notices of the run.
+pub(super) fn summary(receipt: &Receipt, model: Option<&Event>, notices: &[Event]) -> Vec<u8> {
+    line(|w| {
+        w.key("format").u64(FORMAT);
+        write_receipt(w, receipt);
+        w.key("model");
+        match model {
+            Some(model) => {
+                w.begin_object();
+                write_event(w, model);
+                w.end_object();
+            }
+            None => {
+                w.null();
+            }
+        }
+        w.key("notices").begin_array();
+        for notice in notices {
+            w.begin_object();
+            write_event(w, notice);
+            w.end_object();
+        }
+        w.end_array();
+    })
+}
+
+fn line(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
+    let mut writer = Writer::new();
+    writer.begin_object();
+    write(&mut writer);
+    writer.end_object();
+    let mut bytes = harmless(writer.finish());
+    bytes.push(b'\n');
+    bytes
+}
+
+/// DEL and U+0080–U+009F as `\u00xx`. They can only stand inside strings, so the text stays the same JSON value.
+fn harmless(bytes: Vec<u8>) -> Vec<u8> {
+    let c1 =
+        |i: usize| bytes[i] == 0xC2 && bytes.get(i + 1).is_some_and(|b| (0x80..0xA0).contains(b));
+    let Some(first) = (0..bytes.len()).find(|&i| bytes[i] == 0x7F || c1(i)) else {
+        return bytes;
+    };
+    let mut out = bytes[..first].to_vec();
+    let mut i = first;
+    while i < bytes.len() {
+        if bytes[i] == 0x7F {
+            out.extend_from_slice(b"\\u007f");
+        } else if c1(i) {
+            i += 1;
+            out.extend_from_slice(format!("\\u{:04x}", bytes[i]).as_bytes());
+        } else {
+            out.push(bytes[i]);
+        }
+        i += 1;
+    }
+    out
+}
+
+/// The members of one event.
+fn write_event(w: &mut Writer, event: &Event) {
+    w.key("type");
+    match event {
+        Event::Model {
+            name,
+            why,
+            address,
+            window,
+            window_why,
+        } => {
+            w.string("model")
+                .key("name")
+                .string(name)
+                .key("why")
+                .string(why);
+            w.key("address").string(address).key("window").u64(*window);
+            w.key("window_why").string(window_why);
+        }
+        Event::Notice { level, text } => {
+            w.string("notice").key("level").string(match level {
+                Level::Info => "info",
+                Level::Warning => "warning",
+                Level::Error => "error",
+            });
+            w.key("text").string(text);
+        }
+        Event::TurnStarted { turn } => {
+            w.string("turn_started").key("turn").u64(turn.0);
+        }
+        Event::RequestSent {
+            request,
+            bytes,
+            estimated_tokens,
+        } => {
+            w.string("request_sent").key("request").u64(request.0);
+            w.key("bytes")
+                .u64(*bytes)
+                .key("estimated_tokens")
+                .u64(*estimated_tokens);
+        }
+        Event::Waiting { request, waiting } => {
+            w.string("waiting").key("request").u64(request.0);
+            write_waiting(w, *waiting);
+        }
+        Event::Thinking { request, text } => {
+            w.string("thinking")
+                .key("request")
+                .u64(request.0)
+                .key("text")
+                .string(text);
+        }
+        Event::Content { request, text } => {
+            w.string("content")
+                .key("request")
+                .u64(request.0)
+                .key("text")
+                .string(text);
+        }
+        Event::Replied {
+            request,
+            usage,
+            stop,
+            recovered,
+        } => {
+            w.string("replied")
+                .key("request")
+                .u64(request.0)
+                .key("stop");
+            w.string(match stop {
+                StopReason::Stop => "stop",
+                StopReason::Length => "length",
+                StopReason::Other(reason) => reason,
+            });
+            w.key("recovered").bool(*recovered);
+            write_usage(w, usage);
+        }
+        Event::Discarded { request, reason } => {
+            w.string("discarded")
+                .key("request")
+                .u64(request.0)
+                .key("reason")
+                .string(reason);
+        }
+        Event::CallStarted { call, summary } => {
+            w.string("call_started").key("call").string(&call.id.0);
+            w.key("name")
+                .string(&call.name)
+                .key("arguments")
+                .value(call.arguments.root());
+            w.key("summary").string(summary);
+        }
+        Event::Asked {
+            ask,
+            call,
+            question,
+        } => {
+            w.string("asked").key("ask").u64(ask.0);
+            write_call(w, call.as_ref());
+            w.key("question").begin_object();
+            write_question(w, question);
+            w.end_object();
+        }
+        Event::Decided {
+            ask,
+            call,
+            decision,
+            by,
+        } => {
+            w.string("decided").key("ask");
+            match ask {
+                Some(ask) => w.u64(ask.0),
+                None => w.null(),
+            };
+            write_call(w, call.as_ref());
+            write_decision(w, decision, by);
+        }
+        Event::Output { call, text } => {
+            w.string("output")
+                .key("call")
+                .string(&call.0)
+                .key("text")
+                .string(text);
+        }
+        Event::CallEnded {
+            call,
+            name,
+            outcome,
+        } => {
+            w.string("call_ended")
+                .key("call")
+                .string(&call.0)
+                .key("name")
+                .string(name);
+            w.key("status").string(super::status_word(outcome.status));
+            w.key("text").string(&outcome.text);
+            w.key("facts");
+            write_facts(w, &outcome.facts);
+        }
+        Event::TurnEnded { turn, receipt } => {
+            w.string("turn_ended").key("turn").u64(turn.0);
+            w.key("receipt").begin_object();
+            write_receipt(w, receipt);
+            w.end_object();
+        }
+        Event::Closed => {
+            w.string("closed");
+        }
+    }
+}
+
+fn write_waiting(w: &mut Writer, waiting: Waiting) {
+    let (kind, elapsed) = match waiting {
+        Waiting::Connecting => ("connecting", None),
+        Waiting::Loading { elapsed } => ("loading", Some(elapsed)),
+        Waiting::Reading { elapsed, .. } => ("reading", Some(elapsed)),
+        Waiting::Generating { elapsed } => ("generating", Some(elapsed)),
+        Waiting::Unknown { elapsed } => ("unknown", Some(elapsed)),
+        Waiting::Resending { .. } => ("resending", None),
+    };
+    w.key("for").string(kind);
+    optional_seconds(w, "seconds", elapsed);
+    match waiting {
+        Waiting::Reading {
+            new_tokens, left, ..
+        } => {
+            w.key("new_tokens").u64(new_tokens);
+            optional_seconds(w, "seconds_left", left);
+        }
+        Waiting::Resending { attempt, delay } => {
+            w.key("attempt").u64(u64::from(attempt));
+            seconds(w, "delay", delay);
+        }
+        Waiting::Connecting
+        | Waiting::Loading { .. }
+        | Waiting::Generating { .. }
+        | Waiting::Unknown { .. } => {}
+    }
+}
+
+fn write_usage(w: &mut Writer, usage: &Usage) {
+    optional(w, "prompt_tokens", usage.prompt_tokens);
+    optional(w, "output_tokens", usage.output_tokens);
+    optional_seconds(w, "load_seconds", usage.load);
+    optional_seconds(w, "prompt_seconds", usage.prompt_time);
+    optional_seconds(w, "output_seconds", usage.output_time);
+}
+
+fn write_call(w: &mut Writer, call: Option<&CallId>) {
+    w.key("call");
+    match call {
+        Some(call) => w.string(&call.0),
+        None => w.null(),
+    };
+}
+
+fn write_question(w: &mut Writer, question: &Question) {
+    w.key("kind");
+    match question {
+        Question::Command {
+            command,
+            cwd,
+            timeout_seconds,
+            wrapper,
+            notes,
+        } => {
+            w.string("command")
+                .key("command")
+                .string(command)
+                .key("cwd")
+                .string(cwd);
+            w.key("timeout_seconds").u64(*timeout_seconds);
+            strings(w, "wrapper", wrapper);
+            strings(w, "notes", notes);
+        }
+        Question::Edit { path, diff, notes } => {
+            w.string("edit")
+                .key("path")
+                .string(path)
+                .key("diff")
+                .string(diff);
+            strings(w, "notes", notes);
+        }
+        Question::Loop { description } => {
+            w.string("loop").key("description").string(description);
+        }
+        Question::Cloud { model, remote_host } => {
+            w.string("cloud")
+                .key("model")
+                .string(model)
+                .key("remote_host")
+                .string(remote_host);
+        }
+    }
+}
+
+fn write_decision(w: &mut Writer, decision: &Decision, by: &DecidedBy) {
+    let (word, reason) = match decision {
+        Decision::Once => ("once", None),
+        Decision::Session => ("session", None),
+        Decision::Deny { reason } => ("deny", reason.as_deref()),
+        Decision::Nobody => ("nobody", None),
+    };
+    w.key("decision").string(word).key("reason");
+    match reason {
+        Some(reason) => w.string(reason),
+        None => w.null(),
+    };
+    let (kind, name) = match by {
+        DecidedBy::Person => ("person", None),
+        DecidedBy::Flag(flag) => ("flag", Some(*flag)),
+        DecidedBy::Rule(rule) => ("rule", Some(rule.as_str())),
+        DecidedBy::Session => ("session", None),
+        DecidedBy::Nobody => ("nobody", None),
+    };
+    w.key("by").string(kind).key("by_name");
+    match name {
+        Some(name) => w.string(name),
+        None => w.null(),
+    };
+}
+
+/// The facts of an outcome as one object, or `null`.
+fn write_facts(w: &mut Writer, facts: &Facts) {
+    match facts {
+        Facts::None => {
+            w.null();
+        }
+        Facts::Read { path, bytes } => {
+            w.begin_object().key("kind").string("read");
+            w.key("path")
+                .string(path)
+                .key("bytes")
+                .u64(*bytes)
+                .end_object();
+        }
+        Facts::Edited {
+            path,
+            diff,
+            added,
+            removed,
+            created,
+        } => {
+            w.begin_object().key("kind").string("edited");
+            w.key("path").string(path).key("diff").string(diff);
+            w.key("added").u64(*added).key("removed").u64(*removed);
+            w.key("created").bool(*created).end_object();
+        }
+        Facts::Ran {
+            command,
+            exit,
+            elapsed,
+            output,
+            child_left,
+            lines,
+        } => {
+            w.begin_object().key("kind").string("ran");
+            w.key("command").string(command);
+            optional_exit(w, *exit);
+            seconds(w, "seconds", *elapsed);
+            optional(w, "output", *output);
+            w.key("child_left")
+                .bool(*child_left)
+                .key("lines")
+                .u64(*lines)
+                .end_object();
+        }
+    }
+}
+
+/// The members of a receipt.
+fn write_receipt(w: &mut Writer, receipt: &Receipt) {
+    let (word, reason) = status(&receipt.status);
+    w.key("status").string(word);
+    w.key("exit_code")
+        .u64(u64::from(exit_code(&receipt.status)));
+    w.key("reason");
+    match reason {
+        Some(reason) => w.string(reason),
+        None => w.null(),
+    };
+    w.key("answer")
+        .string(&receipt.answer)
+        .key("verdict")
+        .string(&receipt.verdict);
+    w.key("files").begin_array();
+    for file in &receipt.files {
+        w.begin_object().key("path").string(&file.path);
+        w.key("added")
+            .u64(file.added)
+            .key("removed")
+            .u64(file.removed);
+        w.key("created").bool(file.created).end_object();
+    }
+    w.end_array().key("commands").begin_array();
+    for run in &receipt.commands {
+        w.begin_object().key("command").string(&run.command);
+        optional_exit(w, run.exit);
+        seconds(w, "seconds", run.elapsed);
+        w.end_object();
+    }
+    w.end_array();
+    w.key("calls")
+        .u64(receipt.calls)
+        .key("requests")
+        .u64(receipt.requests);
+    seconds(w, "seconds", receipt.elapsed);
+    w.key("prompt_tokens").u64(receipt.prompt_tokens);
+    w.key("output_tokens").u64(receipt.output_tokens);
+    seconds(w, "output_seconds", receipt.output_time);
+}
+
+fn status(status: &Status) -> (&'static str, Option<&str>) {
+    match status {
+        Status::Done => ("done", None),
+        Status::Blocked => ("blocked", None),
+        Status::Failed => ("failed", None),
+        Status::ServerFailed { reason } => ("server_failed", Some(reason)),
+        Status::Unusable { reason } => ("unusable", Some(reason)),
+        Status::NeedsApproval { what } => ("needs_approval", Some(what)),
+        Status::Limit { which } => ("limit", Some(which)),
+        Status::Cancelled => ("cancelled", None),
+    }
+}
+
+fn strings(w: &mut Writer, key: &str, all: &[String]) {
+    w.key(key).begin_array();
+    for one in all {
+        w.string(one);
+    }
+    w.end_array();
+}
+
+fn optional(w: &mut Writer, key: &str, n: Option<u64>) {
+    w.key(key);
+    match n {
+        Some(n) => w.u64(n),
+        None => w.null(),
+    };
+}
+
+fn optional_exit(w: &mut Writer, exit: Option<i32>) {
+    w.key("exit");
+    match exit {
+        Some(code) => w.i64(i64::from(code)),
+        None => w.null(),
+    };
+}
+
+/// Milliseconds are enough, and keep the numbers short.
+fn seconds(w: &mut Writer, key: &str, time: Duration) {
+    w.key(key)
+        .f64((time.as_secs_f64() * 1000.0).round() / 1000.0);
+}
+
+fn optional_seconds(w: &mut Writer, key: &str, time: Option<Duration>) {
+    match time {
+        Some(time) => seconds(w, key, time),
+        None => {
+            w.key(key).null();
+        }
+    }
+}

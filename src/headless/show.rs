@@ -1,0 +1,60 @@
+//! Numbers and times as people read them.
+//!
+//! ```text
+//! count(9400) → "9,400"     clock(72 s) → "1:12"     seconds(1.234 s) → "1.2 s"     speed(80, 2 s) → Some("40 tokens/s")
+//! ```
+
+use std::time::Duration;
+
+/// With a comma every three digits.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `3 calls`, `1 call`.
+pub fn counted(n: u64, one: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {one}{plural}", count(n))
+}
+
+/// `0:42`, `1:02:03`.
+pub fn clock(time: Duration) -> String {
+    let all = time.as_secs();
+    let (hours, minutes, seconds) = (all / 3600, all / 60 % 60, all % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+/// `12 ms` below a second, `1.2 s` below a minute, then as a clock.
+pub fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.as_millis()),
+        1..60 => format!("{:.1} s", time.as_secs_f64()),
+        _ => clock(time),
+    }
+}
+
+/// Tokens per second, when the server said how long it took.
+pub fn speed(tokens: u64, time: Duration) -> Option<String> {
+    if tokens == 0 || time.is_zero() {
+        return None;
+    }
+    // Both are far below 2^52: the quotient is exact enough for two digits.
+    let speed = tokens as f64 / time.as_secs_f64();
+    Some(format!("{} tokens/s", count(speed.round() as u64)))
+}
+
+/// A server rarely tells how many tokens a piece of text was; four bytes a token is the usual mean of English and code.
+pub fn tokens_of(bytes: u64) -> u64 {
+    bytes.div_ceil(4)
+}

@@ -1,0 +1,501 @@
+//! Carries a plan out: a conversation in, the next answer out. Pure.
+//!
+//! The stand-in keeps nothing between requests, as a model does not. At each request the plan is walked again from its start:
+//! `Walk::call` gives a call's result if the conversation holds one, and else stops the walk with that call as the answer.
+//!
+//! ```text
+//! plan [Read a, Run t]   done []                → answer: call read_file a
+//!                        done [read_file]       → answer: call run_command t
+//!                        done [read_file, run]  → answer: text about both results
+//! ```
+//!
+//! So the steps below read like a program that waits for its calls, and a step may look at earlier results (a failing test is read,
+//! mended and run again).
+//!
+//! Invariant: the answer depends on the conversation alone, and says nothing about a result that the result does not say.
+//!
+//! Next: `sentences.rs` makes the plan, `request.rs` the conversation, `records.rs` sends the answer.
+
+use super::project;
+use super::sentences::{EXAMPLES, Step, TEST, plan};
+
+/// A call as the stand-in makes it: all arguments are texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The tool.
+    pub name: &'static str,
+    /// Keys and values, in order.
+    pub arguments: Vec<(&'static str, String)>,
+}
+
+/// What the stand-in says next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Shown as thinking, if the request wants it.
+    pub thinking: String,
+    /// Text.
+    pub content: String,
+    /// Calls; their results come with the next request.
+    pub calls: Vec<Call>,
+}
+
+/// A call of the conversation with its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// The tool.
+    pub name: String,
+    /// Its most telling argument: the command, else the path.
+    pub about: String,
+    /// The result's text.
+    pub result: String,
+}
+
+/// The conversation, as far as the stand-in looks at it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Talk {
+    /// The latest message of the user (notes of the client are none).
+    pub prompt: String,
+    /// Calls since then.
+    pub done: Vec<Done>,
+    /// Whether an answer without calls was given since then: the client wants more than text.
+    pub answered: bool,
+    /// Whether the client added a note of its own since then: something went wrong with a reply.
+    pub noted: bool,
+    /// The prompt before, and what was done for it.
+    pub before: Option<(String, Vec<Done>)>,
+    /// Names of the tools that were offered.
+    pub tools: Vec<String>,
+}
+
+/// The next answer.
+pub fn answer(talk: &Talk) -> Answer {
+    let mut walk = Walk {
+        talk,
+        at: 0,
+        report: String::new(),
+        end: End::Done,
+    };
+    let steps = plan(&talk.prompt);
+    match walk.steps(&steps) {
+        Err(Next(answer)) => *answer,
+        Ok(()) => walk.finish(),
+    }
+}
+
+/// How the plan ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Done,
+    Blocked,
+    Failed,
+}
+
+/// The walk stops here, with this answer.
+struct Next(Box<Answer>);
+
+struct Walk<'t> {
+    talk: &'t Talk,
+    /// How many of `talk.done` were taken.
+    at: usize,
+    /// What the results said, one line each.
+    report: String,
+    end: End,
+}
+
+impl<'t> Walk<'t> {
+    fn steps(&mut self, steps: &[Step]) -> Result<(), Next> {
+        for step in steps {
+            // What builds on a step that went wrong is not done.
+            if self.end == End::Failed {
+                break;
+            }
+            match step {
+                Step::List { folder } => self.list(folder.as_deref())?,
+                Step::Read { path } => self.read(path)?,
+                Step::Find { pattern, folder } => self.find(pattern, folder.as_deref())?,
+                Step::Replace { old, new, path } => self.replace(old, new, path)?,
+                Step::Run { command } => self.run(command)?,
+                Step::Create { path, content } => self.create(path, content)?,
+                Step::Explain => self.explain(),
+                Step::Mend => self.mend()?,
+                Step::Unknown { text } => self.unknown(text),
+            }
+        }
+        Ok(())
+    }
+
+    /// The result of a call, or the end of the walk with this call. `None`: the tool was not offered.
+    fn call(
+        &mut self,
+        thinking: &str,
+        content: &str,
+        name: &'static str,
+        arguments: Vec<(&'static str, String)>,
+    ) -> Result<Option<&'t str>, Next> {
+        // Calls of other names are skipped: a scene or another model may have made them.
+        let rest = &self.talk.done[self.at..];
+        if let Some(offset) = rest.iter().position(|done| done.name == name) {
+            self.at += offset + 1;
+            return Ok(Some(&rest[offset].result));
+        }
+        if !self.talk.tools.iter().any(|tool| tool == name) {
+            self.say(&format!(
+                "This needs the tool {name}, which was not offered to me."
+            ));
+            self.end = End::Blocked;
+            return Ok(None);
+        }
+        Err(Next(Box::new(Answer {
+            thinking: thinking.to_string(),
+            content: content.to_string(),
+            calls: vec![Call { name, arguments }],
+        })))
+    }
+
+    /// One line of the report.
+    fn say(&mut self, line: &str) {
+        self.report.push_str(line);
+        self.report.push('\n');
+    }
+
+    // ---- steps ----
+
+    fn list(&mut self, folder: Option<&str>) -> Result<(), Next> {
+        let place = folder.unwrap_or("the workspace");
+        let thinking = format!("The user wants to see what is in {place}. list_files shows it.");
+        let arguments = folder.map(|folder| ("path", folder.to_string()));
+        let arguments = arguments.into_iter().collect();
+        if let Some(result) = self.call(&thinking, "", "list_files", arguments)? {
+            // A tree, then one line that counts it; a refusal is one line.
+            self.say(&format!("I listed {place}: {}", last_line(result)));
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, path: &str) -> Result<(), Next> {
+        let thinking = format!("I cannot know what {path} says. I read it.");
+        let arguments = vec![("path", path.to_string())];
+        if let Some(result) = self.call(&thinking, "", "read_file", arguments)? {
+            // A refusal begins with the name in backquotes.
+            let begin = first_line(result);
+            match begin
+                .strip_prefix('`')
+                .is_some_and(|rest| rest.starts_with(path))
+            {
+                true => self.say(&format!("I could not read {path}: {begin}")),
+                false => self.say(&format!(
+                    "I read {path}: {}, beginning with {}",
+                    count_lines(result),
+                    quote(begin)
+                )),
+            }
+        }
+        Ok(())
+    }
+
+    fn find(&mut self, pattern: &str, folder: Option<&str>) -> Result<(), Next> {
+        if !self.talk.tools.iter().any(|tool| tool == "search_text") {
+            self.say(&format!(
+                "I cannot search for {}: no search_text tool was offered (searching comes in a later version of zcoder).",
+                quote(pattern)
+            ));
+            self.end = End::Blocked;
+            return Ok(());
+        }
+        let thinking = format!("search_text finds every line with {}.", quote(pattern));
+        let mut arguments = vec![("pattern", pattern.to_string())];
+        arguments.extend(folder.map(|folder| ("path", folder.to_string())));
+        if let Some(result) = self.call(&thinking, "", "search_text", arguments)? {
+            let lines = count_lines(result);
+            self.say(&format!(
+                "I searched for {}: {lines}, beginning with {}",
+                quote(pattern),
+                first_line(result)
+            ));
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, old: &str, new: &str, path: &str) -> Result<(), Next> {
+        let thinking = format!(
+            "In {path}, {} has to become {}. replace_text does it if the old text is there exactly once.",
+            quote(old),
+            quote(new)
+        );
+        let arguments = vec![
+            ("path", path.to_string()),
+            ("old_text", old.to_string()),
+            ("new_text", new.to_string()),
+        ];
+        if let Some(result) = self.call(&thinking, "", "replace_text", arguments)? {
+            self.say(&format!(
+                "I asked for a replacement in {path}: {}",
+                first_line(result)
+            ));
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, path: &str, content: &str) -> Result<(), Next> {
+        let thinking = format!("{path} shall hold {} bytes. I write it.", content.len());
+        let arguments = vec![("path", path.to_string()), ("content", content.to_string())];
+        if let Some(result) = self.call(&thinking, "", "write_file", arguments)? {
+            self.say(&format!(
+                "I asked for {path} to be written: {}",
+                first_line(result)
+            ));
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, command: &str) -> Result<(), Next> {
+        let thinking = format!("{} has to be run to know what it does.", quote(command));
+        if let Some(Ran {
+            exit: Some(exit), ..
+        }) = self.run_command(&thinking, "", command)?
+        {
+            self.say(&format!("`{command}` ended with exit code {exit}."));
+        }
+        Ok(())
+    }
+
+    /// Runs a command; one that did not run to its end is reported here.
+    fn run_command(
+        &mut self,
+        thinking: &str,
+        content: &str,
+        command: &str,
+    ) -> Result<Option<Ran<'t>>, Next> {
+        let arguments = vec![("command", command.to_string())];
+        let Some(output) = self.call(thinking, content, "run_command", arguments)? else {
+            return Ok(None);
+        };
+        let exit = exit_code(output);
+        if exit.is_none() {
+            self.say(&format!(
+                "`{command}` gave no exit code: {}",
+                first_line(output)
+            ));
+            self.end = End::Blocked;
+        }
+        Ok(Some(Ran { exit, output }))
+    }
+
+    /// What was done so far for this prompt, or else for the one before.
+    fn explain(&mut self) {
+        let so_far = &self.talk.done[..self.at];
+        let (prompt, done) = match &self.talk.before {
+            Some((prompt, done)) if so_far.is_empty() => (prompt, &done[..]),
+            Some(_) | None if !so_far.is_empty() => (&self.talk.prompt, so_far),
+            Some(_) | None => {
+                self.say("Nothing happened before in this conversation.");
+                return;
+            }
+        };
+        let mut lines = vec![format!("You asked: {}", quote(first_line(prompt)))];
+        if done.is_empty() {
+            lines.push("I answered without calling a tool.".to_string());
+        }
+        for (index, call) in done.iter().enumerate() {
+            let said = match exit_code(&call.result).filter(|_| call.name == "run_command") {
+                Some(exit) => format!("exit code {exit}"),
+                None => count_lines(&call.result),
+            };
+            lines.push(format!(
+                "{}. {} {}: {said}",
+                index + 1,
+                call.name,
+                call.about
+            ));
+        }
+        self.say(&lines.join("\n"));
+    }
+
+    fn unknown(&mut self, text: &str) {
+        let mut said = format!(
+            "I do not understand {}. I am the stand-in model: no language model, but a small program that understands sentences like these \
+             and carries them out with the tools it is offered:\n",
+            quote(text)
+        );
+        for example in EXAMPLES {
+            said.push_str(&format!("- {example}\n"));
+        }
+        said.push_str("Join them with \", then\".");
+        // Once is enough, however many clauses were not understood.
+        if !self.report.contains("I am the stand-in model") {
+            self.say(&said);
+        }
+    }
+
+    /// A failing test: look, run, read what it names, change the line, run again.
+    fn mend(&mut self) -> Result<(), Next> {
+        let thinking =
+            "The test fails and I am to find out why. First I need to know what is here.";
+        let content = "I look at what is here.";
+        let Some(listing) = self.call(thinking, content, "list_files", Vec::new())? else {
+            return Ok(());
+        };
+        if listing.contains("README.md") {
+            let thinking = "A README often says how the tests are run.";
+            self.call(thinking, "", "read_file", path_argument("README.md"))?;
+        }
+        let thinking = "Before I change anything I want to see the failure myself.";
+        let content = "I run the test to see how it fails.";
+        let Some(before) = self.run_command(thinking, content, TEST)? else {
+            return Ok(());
+        };
+        match before.exit {
+            None => return Ok(()),
+            Some(0) => {
+                self.say(&format!(
+                    "`{TEST}` passes as it is (exit code 0), so I changed nothing."
+                ));
+                return Ok(());
+            }
+            Some(exit) => {
+                let failing = before.output.lines().find(|line| line.contains("FAIL"));
+                let failing = failing.map_or(String::new(), |line| format!(": {}", line.trim()));
+                self.say(&format!("`{TEST}` failed with exit code {exit}{failing}"));
+            }
+        }
+        let Some(path) = named_file(before.output) else {
+            self.end = End::Failed;
+            self.say("Its output names no file that I could look at, so I changed nothing.");
+            return Ok(());
+        };
+        let thinking = format!("The output of the test names {path}. I read it.");
+        let content = format!("The test names {path}; I read it.");
+        let arguments = path_argument(path);
+        let Some(source) = self.call(&thinking, &content, "read_file", arguments)? else {
+            return Ok(());
+        };
+        if !source.contains(project::SLIP) {
+            self.end = End::Failed;
+            self.say(&format!(
+                "I read {path} and changed nothing: the only mistake I know is the one of the demo's sample project."
+            ));
+            return Ok(());
+        }
+        let content = format!("{} I change that line.", project::DIAGNOSIS);
+        let arguments = vec![
+            ("path", path.to_string()),
+            ("old_text", project::SLIP.to_string()),
+            ("new_text", project::MENDED.to_string()),
+        ];
+        let said = self.call(project::REASONING, &content, "replace_text", arguments)?;
+        let thinking = "A change is worth something once the test says so.";
+        let content = "Now the test again.";
+        let after = self.run_command(thinking, content, TEST)?;
+        if let (Some(said), Some(after)) = (said, after) {
+            self.say(&format!(
+                "{} Now it multiplies: {}",
+                project::DIAGNOSIS,
+                first_line(said)
+            ));
+            if let Some(exit) = after.exit {
+                self.say(&format!("`{TEST}` ends with exit code {exit} now."));
+            }
+            if after.exit != Some(0) {
+                self.end = End::Failed;
+            }
+        }
+        Ok(())
+    }
+
+    // ---- the end ----
+
+    /// All steps have results: the report, as text or as `finish_task`.
+    fn finish(self) -> Answer {
+        let mut response = self.report.trim_end().to_string();
+        if response.is_empty() {
+            response = "There was nothing to do in that message.".to_string();
+        }
+        let thinking = match self.at {
+            0 => "No tool helps here. I answer at once.",
+            _ => "Every step has its result. I say what the results were, no more.",
+        };
+        let thinking = thinking.to_string();
+        let offered = self.talk.tools.iter().any(|tool| tool == "finish_task");
+        let status = match self.end {
+            End::Done => "done",
+            End::Blocked => "blocked",
+            End::Failed => "failed",
+        };
+        // An answer in plain text ends a turn that went well; a client that asks again after one wants the tool.
+        if offered && (self.talk.answered || self.end != End::Done) {
+            return Answer {
+                thinking,
+                content: String::new(),
+                calls: vec![Call {
+                    name: "finish_task",
+                    arguments: vec![("status", status.to_string()), ("response", response)],
+                }],
+            };
+        }
+        Answer {
+            thinking,
+            content: response,
+            calls: Vec::new(),
+        }
+    }
+}
+
+/// A command that ran, or did not (`exit` is `None`).
+struct Ran<'t> {
+    exit: Option<i64>,
+    output: &'t str,
+}
+
+fn path_argument(path: &str) -> Vec<(&'static str, String)> {
+    vec![("path", path.to_string())]
+}
+
+// ---- reading results ----
+
+/// The number in the line `exit code N…`, which comes first or behind a remark about the call.
+fn exit_code(result: &str) -> Option<i64> {
+    let rest = result
+        .lines()
+        .find_map(|line| line.strip_prefix("exit code "))?;
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-');
+    rest[..end.unwrap_or(rest.len())].parse().ok()
+}
+
+/// The first word of a failing check that looks like a file in a folder, other than the test itself.
+fn named_file(output: &str) -> Option<&str> {
+    let failing = output.lines().skip_while(|line| !line.contains("FAIL"));
+    let words = failing.flat_map(str::split_whitespace);
+    let names = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    names
+        .filter(|name| name.contains('/') && name.contains('.'))
+        .find(|name| !TEST.ends_with(name))
+}
+
+fn count_lines(text: &str) -> String {
+    match text.lines().count() {
+        1 => "1 line".to_string(),
+        count => format!("{count} lines"),
+    }
+}
+
+/// The first line that is not blank, clipped.
+fn first_line(text: &str) -> &str {
+    clip(text.lines().find(|line| !line.trim().is_empty()))
+}
+
+fn last_line(text: &str) -> &str {
+    clip(text.lines().rfind(|line| !line.trim().is_empty()))
+}
+
+fn clip(line: Option<&str>) -> &str {
+    const CHARS: usize = 100;
+    let line = line.unwrap_or("").trim();
+    match line.char_indices().nth(CHARS) {
+        Some((end, _)) => &line[..end],
+        None => line,
+    }
+}
+
+fn quote(text: &str) -> String {
+    format!("\"{text}\"")
+}
