@@ -55,6 +55,8 @@
 //! invariants, and where to read next. Tests mirror the tree: `tests/json.rs` is about `src/json/`. They use real sockets, files,
 //! processes and terminals; only the other end of a wire is ever made up.
 
+pub mod commands;
+pub mod config;
 pub mod engine;
 pub mod headless;
 pub mod http;

@@ -1,2 +1,5 @@
-//! argv → settings → one command → exit code; nothing else.
-fn main() {}
+//! argv → settings → one command → exit code; nothing else. Read `lib.rs` first: it is the map.
+
+fn main() -> std::process::ExitCode {
+    zcoder::commands::main()
+}

@@ -1,5 +1,8 @@
 //! The one test binary: a file per module of `src/`.
+mod cli;
+mod config;
 mod engine;
+mod headless;
 mod http;
 mod json;
 mod lines;
@@ -8,6 +11,7 @@ mod policy;
 mod protocol;
 mod session;
 mod sha256;
+mod standin;
 mod support;
 mod sys;
 mod text;

@@ -1,0 +1,422 @@
+//! `zcoder demo`: the whole agent at work on a sample project, without a model. It starts the stand-in on loopback, writes the project into a
+//! temporary folder, runs the ordinary engine over TCP, and shows every stage as it happens.
+//!
+//! ```text
+//! stand-in ◀── TCP ──▶ engine (its own threads) ── tap ──▶ inbox ──▶ show.rs ──▶ standard output
+//!                         ▲                                  ▲
+//!                         └── Op                             └── signals
+//! ```
+//!
+//! With `--step` the tap waits at seven places until Enter is pressed on the terminal; without a terminal it says so and goes on.
+//!
+//! Invariant: nothing of the demo is special to the engine: same backend, same tools, same policy, and a rule that allows two exact commands.
+//! Invariant: whatever ends it, the temporary folder is removed (unless `--keep`) and no child is left.
+//!
+//! Next: `show.rs` (what is printed), `stops.rs` (`--step`), `standin/project.rs` (the project).
+
+mod page;
+mod seen;
+mod show;
+mod stops;
+
+use crate::config::DemoSettings;
+use crate::engine::{self, Setup, Submit, TurnLimits};
+use crate::headless::out::{complain, exit, exit_code};
+use crate::http::client::Timeouts;
+use crate::http::{Endpoint, Target};
+use crate::model::{self, Backend, ToolStyle};
+use crate::policy::{CommandMode, EditMode, Policy, Profile};
+use crate::protocol::{Event, Op, Tap};
+use crate::session::Log;
+use crate::standin::{Options, StandIn, project};
+use crate::sys::signal::{self, Signal};
+use crate::sys::tty::Tty;
+use crate::sys::{Cancel, process, random};
+use crate::tools::{Limits, Toolbox, Workspace};
+use page::Page;
+use seen::Seen;
+use show::Show;
+use std::fs;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
+use stops::Stops;
+
+/// A limit for a task that takes seconds: the demo must end.
+const MAX_TIME: Duration = Duration::from_secs(600);
+
+pub(super) fn run(settings: &DemoSettings) -> u8 {
+    match Demo::start(settings) {
+        Ok(demo) => demo.run(settings),
+        Err(text) => {
+            complain(&text);
+            exit::FAILED
+        }
+    }
+}
+
+/// What reaches the demo's thread.
+enum News {
+    /// With `--step` the sender waits for the answer.
+    Seen(Box<Seen>, Option<Sender<()>>),
+    Signal(Signal),
+    /// The engine's thread has ended, in whichever way.
+    Gone,
+}
+
+/// Held by the engine's sink for events: its end tells ours.
+struct Presence(Sender<News>);
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        // Fails when the demo is over.
+        let _ = self.0.send(News::Gone);
+    }
+}
+
+struct Demo {
+    standin: StandIn,
+    folder: Folder,
+    prompt: String,
+    commands: [String; 2],
+    /// Turned by a signal: ends the wait for a key.
+    cancel: Cancel,
+    inbox: Receiver<News>,
+    submit: Submit,
+}
+
+impl Demo {
+    fn start(settings: &DemoSettings) -> Result<Demo, String> {
+        let failed = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
+        let folder = Folder::make(settings)?;
+        let (prompt, commands) =
+            project::write(&folder.project()).map_err(failed("cannot write the sample project"))?;
+        let options = Options {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            pace: settings.pace,
+            scene: None,
+            script: None,
+        };
+        let standin = StandIn::start(options, None).map_err(failed("cannot start the stand-in"))?;
+        let cancel = Cancel::new().map_err(failed("cannot make a pipe"))?;
+        let (tell, inbox) = mpsc::channel();
+        watch_signals(tell.clone(), cancel.clone()).map_err(failed("cannot watch for signals"))?;
+        let presence = Presence(tell.clone());
+        let setup = setup(&standin, &folder, &commands, tap(tell, settings.step))?;
+        // The tap sees every event already, so all that is left here is that there is an engine.
+        let emit: engine::Emit = Box::new(move |_| {
+            let _ = &presence;
+        });
+        let submit = engine::spawn(setup, emit).map_err(failed("cannot start the engine"))?;
+        Ok(Demo {
+            standin,
+            folder,
+            prompt,
+            commands,
+            cancel,
+            inbox,
+            submit,
+        })
+    }
+
+    fn run(self, settings: &DemoSettings) -> u8 {
+        let shown = self.show(settings);
+        // Whatever ended the show: nothing may be left running.
+        (self.submit)(Op::Quit);
+        process::end_all();
+        let code = exit_code(shown);
+        self.standin.stop();
+        if let Err(error) = self.folder.remove() {
+            complain(&format!("cannot remove the sample project: {error}"));
+        }
+        code
+    }
+
+    /// Prints until the turn has ended. The error is one of standard output.
+    fn show(&self, settings: &DemoSettings) -> io::Result<u8> {
+        say(&self.title())?;
+        let mut show = Show::default();
+        let mut keys = Keys::open(settings.step, &self.cancel)?;
+        (self.submit)(Op::Prompt {
+            text: self.prompt.clone(),
+            attachment: None,
+        });
+        let mut signaled = None;
+        let mut code = exit::FAILED;
+        loop {
+            // The signal watcher holds a sender for ever, so this does not fail.
+            let Ok(news) = self.inbox.recv() else {
+                break;
+            };
+            match news {
+                News::Signal(signal) if signaled.is_some() => return Ok(signal_code(signal)),
+                News::Signal(signal) => {
+                    signaled = Some(signal);
+                    (self.submit)(Op::Quit);
+                }
+                News::Gone => break,
+                News::Seen(seen, go_on) => {
+                    say(&show.see(&seen))?;
+                    keys.stop_at(&seen)?;
+                    // Dropped or sent: the engine goes on.
+                    drop(go_on);
+                    if let Seen::Event(Event::TurnEnded { receipt, .. }) = &*seen {
+                        if show::is_done(receipt) {
+                            code = exit::DONE;
+                        }
+                        (self.submit)(Op::Quit);
+                    }
+                }
+            }
+        }
+        if let Some(signal) = signaled {
+            return Ok(signal_code(signal));
+        }
+        say(&self.ending(settings))?;
+        Ok(code)
+    }
+
+    fn title(&self) -> String {
+        let mut page = Page::default();
+        page.line("zcoder demo: a coding agent at work, each step as it happens");
+        page.line("");
+        let address = self.standin.address();
+        page.entry("model", &format!("none is needed: a stand-in at http://{address} speaks Ollama's protocol and understands a few sentences"));
+        page.entry(
+            "agent",
+            "the ordinary one: same requests, same tools, same rules, over TCP",
+        );
+        page.entry(
+            "project",
+            &format!(
+                "{}: a till in shell scripts, with a failing test",
+                self.folder.project().display()
+            ),
+        );
+        let [test, bill] = &self.commands;
+        page.entry("allowed", test);
+        page.entry("", bill);
+        page.entry(
+            "",
+            "(a rule for these two exact commands; no other would run)",
+        );
+        page.entry("task", &self.prompt);
+        page.line("");
+        page.take()
+    }
+
+    fn ending(&self, settings: &DemoSettings) -> String {
+        let mut page = Page::default();
+        page.line("");
+        page.line("The same with a real model");
+        page.line("  ollama pull qwen3:8b");
+        page.line("  cd your-project");
+        page.line("  zcoder -p 'The test fails. Find out why, fix it, and run the test again.'");
+        page.line("");
+        if settings.keep {
+            page.line(&format!(
+                "The project is kept in {}",
+                self.folder.project().display()
+            ));
+        }
+        if !settings.step {
+            page.line(
+                "zcoder demo --step stops at each stage and shows its bytes and its source files.",
+            );
+        }
+        page.take()
+    }
+}
+
+fn signal_code(signal: Signal) -> u8 {
+    u8::try_from(128 + signal.number()).unwrap_or(exit::FAILED)
+}
+
+fn watch_signals(tell: Sender<News>, cancel: Cancel) -> io::Result<()> {
+    signal::watch(Box::new(move |signal| {
+        cancel.cancel();
+        // Fails when the demo is over.
+        let _ = tell.send(News::Signal(signal));
+    }))
+}
+
+/// Sends what crosses each boundary; with `step` it waits there until it was shown.
+fn tap(tell: Sender<News>, step: bool) -> Tap {
+    Tap(Some(Arc::new(move |stage| {
+        let seen = Box::new(Seen::from(stage));
+        if !step {
+            // Fails when the demo is over.
+            let _ = tell.send(News::Seen(seen, None));
+            return;
+        }
+        let (go_on, wait) = mpsc::channel();
+        if tell.send(News::Seen(seen, Some(go_on))).is_ok() {
+            // Ends when the other side lets go.
+            let _ = wait.recv();
+        }
+    })))
+}
+
+/// The ordinary parts, put together as `zcoder -p` does it.
+fn setup(
+    standin: &StandIn,
+    folder: &Folder,
+    commands: &[String; 2],
+    tap: Tap,
+) -> Result<Setup, String> {
+    let address = standin.address().to_string();
+    let (endpoint, _) = Endpoint::parse(&address).map_err(|error| error.to_string())?;
+    let target = Target::new(endpoint, None, Vec::new()).map_err(|error| error.to_string())?;
+    let model = model::Options {
+        target,
+        timeouts: Timeouts::default(),
+        model: None,
+        last_used: None,
+        num_ctx: None,
+        think: None,
+        keep_alive: None,
+        tool_style: ToolStyle::Auto,
+        allow_cloud: false,
+        temperature: None,
+        seed: None,
+    };
+    let workspace = Workspace::open(&folder.project(), Vec::new())?;
+    let limits = Limits {
+        read_bytes: 64 << 10,
+        output_bytes: 32 << 10,
+        command_timeout: Duration::from_secs(60),
+        command_wrapper: Vec::new(),
+    };
+    let mut policy = Policy::new(CommandMode::Ask, EditMode::Auto, Profile::Coding, None);
+    for command in commands {
+        policy.allow_exact(command, "exactly this command");
+    }
+    Ok(Setup {
+        backend: Backend::ollama(&model, tap.clone()),
+        model,
+        toolbox: Toolbox::new(workspace, limits, folder.output(), true),
+        policy,
+        profile: Profile::Coding,
+        limits: TurnLimits {
+            max_turns: None,
+            max_time: Some(MAX_TIME),
+        },
+        log: Log::in_memory().map_err(|error| format!("cannot name a session: {error}"))?,
+        tap,
+        interactive: false,
+        strict_finish: false,
+        offline: false,
+    })
+}
+
+/// The key that goes on.
+struct Keys<'d> {
+    stops: Option<Stops>,
+    tty: Option<Tty>,
+    cancel: &'d Cancel,
+}
+
+impl<'d> Keys<'d> {
+    fn open(step: bool, cancel: &'d Cancel) -> io::Result<Keys<'d>> {
+        let tty = if step { Tty::open() } else { None };
+        if step && tty.is_none() {
+            say(
+                "There is no terminal to wait for Enter on, so the stops are shown and not waited at.\n\n",
+            )?;
+        }
+        Ok(Keys {
+            stops: step.then(Stops::default),
+            tty,
+            cancel,
+        })
+    }
+
+    fn stop_at(&mut self, seen: &Seen) -> io::Result<()> {
+        let Some(block) = self.stops.as_mut().and_then(|stops| stops.see(seen)) else {
+            return Ok(());
+        };
+        say(&block)?;
+        let Some(tty) = &self.tty else {
+            return Ok(());
+        };
+        let asked = tty
+            .discard_input()
+            .and_then(|()| tty.write("   [Enter goes on, Ctrl-C ends] "));
+        // A terminal that is gone cannot be waited for: go on without it.
+        if asked.and_then(|()| tty.read_line(self.cancel)).is_err() {
+            self.tty = None;
+        }
+        say("\n")
+    }
+}
+
+/// Text at once: people watch.
+fn say(text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// The temporary folder: the project, and the kept outputs of commands beside it.
+struct Folder {
+    path: PathBuf,
+    keep: bool,
+    removed: bool,
+}
+
+impl Folder {
+    fn make(settings: &DemoSettings) -> Result<Folder, String> {
+        let id = random::id(8).map_err(|error| format!("no randomness: {error}"))?;
+        let path = settings.temp.join(format!("zcoder-demo-{id}"));
+        let mut private = fs::DirBuilder::new();
+        private.mode(0o700);
+        let made = private
+            .create(&path)
+            .and_then(|()| private.create(path.join("project")));
+        made.map_err(|error| {
+            let shown = settings.temp.display();
+            format!("cannot make a folder in {shown}: {error}; TMPDIR chooses another place")
+        })?;
+        Ok(Folder {
+            path,
+            keep: settings.keep,
+            removed: false,
+        })
+    }
+
+    fn project(&self) -> PathBuf {
+        self.path.join("project")
+    }
+
+    fn output(&self) -> PathBuf {
+        self.path.join("output")
+    }
+
+    fn remove(mut self) -> io::Result<()> {
+        self.removed = true;
+        remove(&self.path, self.keep)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !self.removed {
+            // The way out after another error, which was told.
+            let _ = remove(&self.path, self.keep);
+        }
+    }
+}
+
+fn remove(path: &Path, keep: bool) -> io::Result<()> {
+    match keep {
+        true => Ok(()),
+        false => fs::remove_dir_all(path),
+    }
+}

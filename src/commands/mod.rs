@@ -1,0 +1,98 @@
+//! The commands, one function each in a file of its own, and the way from argv to an exit code.
+//!
+//! ```text
+//! main → Typed::read → dispatch ─┬─ Run      run.rs      prompt, settings → engine::Setup → headless::run
+//!                                ├─ Models   models.rs   /api/tags, /api/ps → a table
+//!                                ├─ Tool     tool.rs     one tool through check, policy and approval
+//!                                ├─ Decode   decode.rs   bytes → a shipped decoder → its steps
+//!                                ├─ Wire     wire.rs     a recorded file, readable
+//!                                ├─ StandIn  standin.rs  the stand-in model, for curl and for ourselves
+//!                                ├─ Demo     demo.rs     stand-in + ordinary agent on a sample project
+//!                                └─ Help, Version
+//! ```
+//!
+//! Invariant: a usage error ends with exit code 2 before anything was connected, written or started.
+//! Invariant: `--version` and `--help` look at nothing but argv.
+//!
+//! Read next: `run.rs`, the main job.
+
+mod decode;
+mod demo;
+mod help;
+mod models;
+mod run;
+mod standin;
+mod taps;
+mod tool;
+mod wire;
+
+use crate::config::{
+    self, Command, DemoSettings, StandInSettings, Typed, UsageError, current_folder, settings,
+};
+use crate::headless::out::{complain, exit, note, with_stdout};
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// The whole program.
+pub fn main() -> ExitCode {
+    let arguments = config::arguments();
+    let code = Typed::read(&arguments, &config::variable).and_then(|typed| dispatch(&typed));
+    ExitCode::from(code.unwrap_or_else(|error| usage(&error)))
+}
+
+/// One function a command.
+fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
+    for text in &typed.notes {
+        note(&format!("zcoder: {text}"));
+    }
+    match typed.command {
+        Command::Run if typed.bare => Ok(help::bare()),
+        Command::Run => run::run(typed),
+        Command::Models => {
+            words::<0>(typed)?;
+            models::run(typed)
+        }
+        Command::Tool => tool::run(typed, words(typed)?),
+        Command::Decode => decode::run(typed),
+        Command::Wire => {
+            let [file] = words(typed)?;
+            Ok(wire::run(&settings::absolute(
+                file,
+                current_folder().as_deref(),
+            )))
+        }
+        Command::StandIn => {
+            words::<0>(typed)?;
+            Ok(standin::run(&StandInSettings::resolve(typed)?))
+        }
+        Command::Demo => {
+            words::<0>(typed)?;
+            Ok(demo::run(&DemoSettings::resolve(typed, &config::variable)?))
+        }
+        Command::Help => help::run(&typed.words),
+        Command::Version => Ok(version()),
+    }
+}
+
+/// Exactly `N` words after the command.
+fn words<const N: usize>(typed: &Typed) -> Result<&[OsString; N], UsageError> {
+    let wrong = |extra: Option<&OsString>| UsageError::Words {
+        command: typed.command,
+        extra: extra.map(|word| word.to_string_lossy().into_owned()),
+    };
+    let words = typed.words.as_slice();
+    words.try_into().map_err(|_| wrong(words.get(N)))
+}
+
+fn usage(error: &UsageError) -> u8 {
+    complain(&error.to_string());
+    exit::USAGE
+}
+
+fn version() -> u8 {
+    with_stdout(|out| {
+        out.write_all(concat!("zcoder ", env!("CARGO_PKG_VERSION"), "\n").as_bytes())?;
+        Ok(exit::DONE)
+    })
+}

@@ -1,0 +1,298 @@
+//! `zcoder -p TEXT`: the main job. Reads the prompt and what is attached to it, opens the workspace, makes an `engine::Setup`
+//! of the settings, and hands it to `headless::run`; or, with `--what-would-be-sent`, prints the request instead.
+//!
+//! ```text
+//! zcoder -p 'fix it'                    prompt "fix it"
+//! git diff | zcoder -p 'review this'    prompt "review this", attachment = the diff, at most 256 KiB
+//! zcoder -p - < task.txt                prompt = the file
+//! zcoder -p 'fix it' < /dev/null        nothing attached
+//! ```
+//!
+//! Refused: an empty prompt, one that is not UTF-8, one on standard input over 256 KiB (a task must not lose its end unseen). An
+//! attachment over the limit is cut, and that is said to the user and to the model; its bytes that are not UTF-8 become U+FFFD.
+//!
+//! Invariant: standard input is read only when it is a pipe, a socket or a file, never when it is a terminal or a device.
+//!
+//! Read next: `headless/mod.rs`, then `engine/turn.rs`.
+
+use super::taps;
+use crate::config::{self, Id, Settings, Source, Typed, UsageError, utf8};
+use crate::engine::{self, Setup};
+use crate::headless::out::{complain, exit, note, with_stdout};
+use crate::headless::{self, Options};
+use crate::model::Backend;
+use crate::policy::Policy;
+use crate::protocol::{Op, Status, Tap};
+use crate::session::Log;
+use crate::sys::poll::{self, Wake};
+use crate::sys::tty::Tty;
+use crate::sys::{Cancel, random};
+use crate::text;
+use crate::tools::{Toolbox, Workspace};
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A prompt that would be longer belongs into a file; an attachment is cut. Twice the largest whole-file read.
+pub(super) const STDIN_BYTES: usize = 256 << 10;
+/// How long standard input may be silent before we say that we wait for it.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// Runs the task; the exit code.
+pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
+    let Some(given) = typed.get(Id::Prompt) else {
+        return Err(UsageError::MissingValue {
+            flag: "--prompt",
+            value: "TEXT".to_string(),
+        });
+    };
+    let settings = Settings::resolve(typed, &config::variable)?;
+    let task = Task::read(&given.value, settings.quiet)?;
+    for warning in &settings.server.warnings {
+        note(&format!("zcoder: {warning}"));
+    }
+    let tap = open_tap(&settings)?;
+    let tty = Tty::open();
+    let interactive = tty.is_some() || settings.permissions.deny_questions;
+    let setup = match setup(&settings, tap, interactive)? {
+        Ok(setup) => setup,
+        Err(error) => {
+            complain(&error.to_string());
+            return Ok(exit::FAILED);
+        }
+    };
+    if settings.preview {
+        return Ok(preview(setup, task, settings.quiet));
+    }
+    let options = Options {
+        prompt: task.prompt,
+        attachment: task.attachment,
+        output: settings.output,
+        quiet: settings.quiet,
+        deny_commands: settings.permissions.deny_questions,
+        yes: typed.is_on(Id::Yes),
+        tty,
+    };
+    Ok(headless::run(setup, options))
+}
+
+/// The parts of the program, put together. The inner error is the system's (no randomness, no pipes).
+fn setup(
+    settings: &Settings,
+    tap: Tap,
+    interactive: bool,
+) -> Result<io::Result<Setup>, UsageError> {
+    let workspace = open_workspace(&settings.place.folder, settings.paths.off_limits())?;
+    let permissions = settings.permissions;
+    let parts = || -> io::Result<(PathBuf, Log)> {
+        let outputs = settings
+            .paths
+            .temp
+            .join(format!("zcoder-{}", random::id(12)?));
+        Ok((outputs, Log::in_memory()?))
+    };
+    Ok(parts().map(|(outputs, log)| Setup {
+        backend: Backend::ollama(&settings.server.options, tap.clone()),
+        model: settings.server.options.clone(),
+        toolbox: Toolbox::new(workspace, settings.tools.clone(), outputs, true),
+        policy: Policy::new(
+            permissions.commands,
+            permissions.edits,
+            permissions.profile,
+            permissions.flag,
+        ),
+        profile: permissions.profile,
+        limits: settings.turn,
+        log,
+        tap,
+        interactive,
+        strict_finish: settings.strict_finish,
+        offline: settings.offline,
+    }))
+}
+
+/// Opens it, or says what is wrong with it.
+pub(super) fn open_workspace(
+    folder: &Path,
+    off_limits: Vec<PathBuf>,
+) -> Result<Workspace, UsageError> {
+    Workspace::open(folder, off_limits).map_err(|cause| UsageError::Workspace {
+        folder: folder.display().to_string(),
+        cause,
+    })
+}
+
+/// What is asked.
+struct Task {
+    prompt: String,
+    attachment: Option<String>,
+}
+
+impl Task {
+    fn read(value: &OsString, quiet: bool) -> Result<Task, UsageError> {
+        if value != "-" {
+            let prompt = utf8(value, "the prompt")?.to_string();
+            let attachment = attachment(quiet)?;
+            return Task::new(prompt, attachment, "--prompt");
+        }
+        let bytes = read_stdin(STDIN_BYTES + 1, None)?;
+        if bytes.len() > STDIN_BYTES {
+            return Err(UsageError::LongPrompt {
+                limit_bytes: STDIN_BYTES,
+            });
+        }
+        let prompt = String::from_utf8(bytes).map_err(|error| UsageError::NotUtf8 {
+            what: "the prompt on standard input".to_string(),
+            offset: error.utf8_error().valid_up_to(),
+        })?;
+        Task::new(prompt, None, "standard input")
+    }
+
+    fn new(
+        prompt: String,
+        attachment: Option<String>,
+        source: &'static str,
+    ) -> Result<Task, UsageError> {
+        match prompt.trim().is_empty() {
+            true => Err(UsageError::EmptyPrompt { source }),
+            false => Ok(Task { prompt, attachment }),
+        }
+    }
+}
+
+/// What a pipe or file on standard input holds.
+fn attachment(quiet: bool) -> Result<Option<String>, UsageError> {
+    // A copy of the descriptor, to look at what it is; no standard input at all means nothing attached.
+    let kind = io::stdin().as_fd().try_clone_to_owned().map(File::from);
+    let kind = kind.and_then(|file| file.metadata()).map(|m| m.file_type());
+    let attached = kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket() || kind.is_file());
+    if !attached {
+        return Ok(None);
+    }
+    let waiting = "waiting for the end of standard input, which is attached to the prompt \
+                   (start with </dev/null to attach nothing)";
+    let mut bytes = read_stdin(STDIN_BYTES + 1, Some(waiting))?;
+    let cut = bytes.len() > STDIN_BYTES;
+    bytes.truncate(STDIN_BYTES);
+    let text = text::repair(&bytes);
+    let repaired = std::str::from_utf8(&bytes).is_err();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let mut text = text.into_owned();
+    if cut {
+        text.push_str(&format!(
+            "\n[cut by zcoder after {STDIN_BYTES} bytes; more followed]"
+        ));
+        note(&format!(
+            "zcoder: standard input is longer than {STDIN_BYTES} bytes; the rest was not attached"
+        ));
+    } else if !quiet {
+        note(&format!(
+            "attached  {} bytes from standard input",
+            bytes.len()
+        ));
+    }
+    if repaired && !cut {
+        note("zcoder: what is attached is not UTF-8; the odd bytes were replaced");
+    }
+    Ok(Some(text))
+}
+
+/// At most `limit` bytes. `waiting` is said once when nothing comes for a while: an open pipe that nobody ever closes would
+/// otherwise look like a hang of ours.
+pub(super) fn read_stdin(limit: usize, waiting: Option<&str>) -> Result<Vec<u8>, UsageError> {
+    let failed = |error: io::Error| UsageError::Stdin {
+        cause: error.to_string(),
+    };
+    let stdin = io::stdin();
+    let cancel = Cancel::new().map_err(failed)?;
+    let mut deadline = waiting.map(|_| Instant::now() + SILENCE);
+    let mut bytes = Vec::new();
+    let mut buffer = vec![0; 64 << 10];
+    while bytes.len() < limit {
+        let woke = poll::readable(stdin.as_fd(), &cancel, deadline).map_err(failed)?;
+        if let (Wake::TimedOut, Some(text)) = (woke, waiting) {
+            note(text);
+            deadline = None;
+            continue;
+        }
+        let room = buffer.len().min(limit - bytes.len());
+        match stdin.lock().read(&mut buffer[..room]) {
+            Ok(0) => break,
+            Ok(n) => bytes.extend_from_slice(&buffer[..n]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(failed(error)),
+        }
+        deadline = None;
+    }
+    Ok(bytes)
+}
+
+/// The files of `--record` and `--debug-log`. A record never overwrites: it may be the only copy of an hour's work.
+fn open_tap(settings: &Settings) -> Result<Tap, UsageError> {
+    let mut private = OpenOptions::new();
+    private.mode(0o600);
+    let open = |path: &Path, flag: &'static str, options: &OpenOptions| {
+        options.open(path).map_err(|error| UsageError::File {
+            source: Source::Flag(flag),
+            file: path.display().to_string(),
+            cause: match error.kind() {
+                io::ErrorKind::AlreadyExists => "exists already; name a new file".to_string(),
+                _ => error.to_string(),
+            },
+        })
+    };
+    let record = match &settings.record {
+        Some(path) => {
+            let options = private.clone().write(true).create_new(true).clone();
+            Some(open(path, "--record", &options)?)
+        }
+        None => None,
+    };
+    let log = match &settings.debug_log {
+        Some(path) => {
+            let options = private.clone().append(true).create(true).clone();
+            Some(open(path, "--debug-log", &options)?)
+        }
+        None => None,
+    };
+    taps::tap(record, log).map_err(|error| UsageError::File {
+        source: Source::Flag("--record"),
+        file: settings
+            .record
+            .as_deref()
+            .unwrap_or(Path::new(""))
+            .display()
+            .to_string(),
+        cause: error.to_string(),
+    })
+}
+
+/// `--what-would-be-sent`: the request's body on standard output, what was found out or assumed on standard error.
+fn preview(setup: Setup, task: Task, quiet: bool) -> u8 {
+    let prompt = Op::Prompt {
+        text: task.prompt,
+        attachment: task.attachment,
+    };
+    let mut notice = |event| headless::show_notice(&event, quiet);
+    match engine::preview(setup, prompt, &mut notice) {
+        Ok(bytes) => with_stdout(|out| {
+            out.write_all(&bytes)?;
+            out.write_all(b"\n")?;
+            Ok(exit::DONE)
+        }),
+        Err(status) => {
+            match &status {
+                Status::ServerFailed { reason } | Status::Unusable { reason } => complain(reason),
+                Status::NeedsApproval { what } | Status::Limit { which: what } => complain(what),
+                Status::Done | Status::Blocked | Status::Failed | Status::Cancelled => {}
+            }
+            headless::exit_code(&status)
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! What can be wrong with a command line, a variable or the place we were started in. Each text names the thing as it was
+//! given, what was expected, and the next step. All of them end the program with exit code 2, before anything was sent or changed.
+//!
+//! ```text
+//! zcoder: unknown flag `--modle`; the nearest is `--model`
+//! zcoder: `--output xml`: expected text, json or jsonl
+//! zcoder: ZCODER_SEED is `x`: expected a whole number
+//! ```
+//!
+//! Read next: `typed.rs` and `settings.rs`, where they arise.
+
+use super::flags::Command;
+use std::fmt;
+
+/// Where a value came from: the name the user knows it by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A flag on the command line, by its long name.
+    Flag(&'static str),
+    /// A variable of the environment.
+    Variable(&'static str),
+}
+
+impl Source {
+    /// `--model` or `ZCODER_MODEL`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Source::Flag(name) | Source::Variable(name) => name,
+        }
+    }
+}
+
+/// Why the program does not start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UsageError {
+    /// No such flag.
+    UnknownFlag {
+        /// As typed, up to `=`.
+        given: String,
+        /// The nearest of ours.
+        near: Option<&'static str>,
+    },
+    /// The first word is neither a command nor a flag.
+    UnknownCommand {
+        /// As typed.
+        given: String,
+        /// The nearest of ours.
+        near: Option<&'static str>,
+    },
+    /// A task without `-p`.
+    BareTask {
+        /// As typed.
+        given: String,
+    },
+    /// A flag at the end, or before another flag.
+    MissingValue {
+        /// Its long name.
+        flag: &'static str,
+        /// What help calls the value.
+        value: String,
+    },
+    /// `--yes=now`
+    UnwantedValue {
+        /// Its long name.
+        flag: &'static str,
+        /// What followed `=`.
+        value: String,
+    },
+    /// A value that is not understood.
+    BadValue {
+        /// Who gave it.
+        source: Source,
+        /// As given, made printable.
+        value: String,
+        /// What would be.
+        expected: String,
+    },
+    /// Bytes where text is needed.
+    NotUtf8 {
+        /// `--prompt`, `ZCODER_MODEL`, `the prompt on standard input`.
+        what: String,
+        /// Offset of the first bad byte.
+        offset: usize,
+    },
+    /// A flag that this command does not understand.
+    WrongCommand {
+        /// Its long name.
+        flag: &'static str,
+        /// The command given.
+        command: Command,
+        /// Those that understand it.
+        belongs: &'static [Command],
+    },
+    /// Two wishes that exclude each other.
+    Conflict {
+        /// The one.
+        one: Source,
+        /// The other.
+        other: Source,
+    },
+    /// A flag that does nothing without another.
+    Needs {
+        /// The flag.
+        flag: Source,
+        /// What it needs.
+        needs: &'static str,
+    },
+    /// A habit from elsewhere whose counterpart does not exist yet.
+    Later {
+        /// As typed.
+        given: String,
+        /// What there is today.
+        today: &'static str,
+    },
+    /// Too few or too many words for a command.
+    Words {
+        /// The command.
+        command: Command,
+        /// The word that is too much; `None` when one is missing.
+        extra: Option<String>,
+    },
+    /// A prompt of blanks only.
+    EmptyPrompt {
+        /// `--prompt` or `standard input`.
+        source: &'static str,
+    },
+    /// A prompt on standard input that is too long to be one.
+    LongPrompt {
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// Standard input could not be read.
+    Stdin {
+        /// The system's words.
+        cause: String,
+    },
+    /// No topic of that name.
+    UnknownTopic {
+        /// As typed.
+        given: String,
+        /// The nearest of ours.
+        near: Option<&'static str>,
+    },
+    /// The workspace cannot be used.
+    Workspace {
+        /// As given or found.
+        folder: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// `/` or a home folder without being named.
+    BroadWorkspace {
+        /// Which.
+        folder: String,
+    },
+    /// A file named by a flag cannot be used.
+    File {
+        /// Who named it.
+        source: Source,
+        /// Its name.
+        file: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
+/// One or two lines, without a final period.
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UsageError::UnknownFlag { given, near } => {
+                write!(f, "unknown flag `{given}`")?;
+                nearest(f, near, "`zcoder --help` lists all")
+            }
+            UsageError::UnknownCommand { given, near } => {
+                write!(f, "unknown command `{given}`")?;
+                nearest(
+                    f,
+                    near,
+                    "a task is given with -p, and `zcoder --help` lists the commands",
+                )
+            }
+            UsageError::BareTask { given } => {
+                let given = given.replace('\'', "'\\''");
+                write!(
+                    f,
+                    "the interface that opens with a task is not built yet\n\
+                     give the task with -p: zcoder -p '{given}'"
+                )
+            }
+            UsageError::MissingValue { flag, value } => {
+                write!(f, "`{flag}` needs a value: {flag} {value}")?;
+                if *flag == "--prompt" {
+                    f.write_str("\n`-p -` reads the prompt from standard input")?;
+                }
+                Ok(())
+            }
+            UsageError::UnwantedValue { flag, value } => {
+                write!(f, "`{flag}={value}`: `{flag}` takes no value")
+            }
+            UsageError::BadValue {
+                source,
+                value,
+                expected,
+            } => match source {
+                Source::Flag(name) => write!(f, "`{name} {value}`: expected {expected}"),
+                Source::Variable(name) => write!(f, "{name} is `{value}`: expected {expected}"),
+            },
+            UsageError::NotUtf8 { what, offset } => write!(
+                f,
+                "{what} is not UTF-8: byte {offset} begins no character\n\
+                 convert it, e.g. with iconv -f latin1 -t utf8"
+            ),
+            UsageError::WrongCommand {
+                flag,
+                command,
+                belongs,
+            } => {
+                write!(f, "`{flag}` has no meaning for `{command}`; it belongs to ")?;
+                for (i, command) in belongs.iter().enumerate() {
+                    let joint = if i == 0 { "" } else { " and " };
+                    write!(f, "{joint}`{command}`")?;
+                }
+                Ok(())
+            }
+            UsageError::Conflict { one, other } => write!(
+                f,
+                "{} and {} exclude each other; drop one",
+                one.name(),
+                other.name()
+            ),
+            UsageError::Needs { flag, needs } => {
+                write!(f, "{} works only with {needs}", flag.name())
+            }
+            UsageError::Later { given, today } => write!(f, "`{given}`: {today}"),
+            UsageError::Words { command, extra } => {
+                match extra {
+                    Some(extra) => write!(f, "`{command}` does not take `{extra}`")?,
+                    None => write!(f, "`{command}` needs more words")?,
+                }
+                write!(f, ": {command} {}", command.row().words)
+            }
+            UsageError::EmptyPrompt { source } => write!(
+                f,
+                "the prompt from {source} is empty; say what to do: zcoder -p 'explain this project'"
+            ),
+            UsageError::LongPrompt { limit_bytes } => write!(
+                f,
+                "the prompt on standard input is longer than {limit_bytes} bytes\n\
+                 put it into a file of the workspace and name the file in a short prompt"
+            ),
+            UsageError::Stdin { cause } => write!(f, "cannot read standard input: {cause}"),
+            UsageError::UnknownTopic { given, near } => {
+                write!(f, "no help on `{given}`")?;
+                nearest(f, near, "`zcoder help` lists the topics")
+            }
+            UsageError::Workspace { folder, cause } => {
+                writeln!(f, "cannot use the workspace `{folder}`: {cause}")?;
+                f.write_str("name a folder that exists and that you may read: --workspace FOLDER")
+            }
+            UsageError::BroadWorkspace { folder } => write!(
+                f,
+                "`{folder}` is too broad to become the workspace by accident\n\
+                 go to the project's folder, or name it: --workspace '{folder}' (edits are then asked for)"
+            ),
+            UsageError::File {
+                source,
+                file,
+                cause,
+            } => write!(f, "{} `{file}`: {cause}", source.name()),
+        }
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+fn nearest(f: &mut fmt::Formatter<'_>, near: &Option<&'static str>, else_: &str) -> fmt::Result {
+    match near {
+        Some(near) => write!(f, "; the nearest is `{near}`"),
+        None => write!(f, "; {else_}"),
+    }
+}

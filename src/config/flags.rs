@@ -1,0 +1,411 @@
+//! The one table of commands and flags. Parsing (`typed`), `--help` and `zcoder help` (`help`), the table in README.md and
+//! the nearest-name hints all read it, so that none of them can know a flag that the others do not.
+//!
+//! One row, and what is made of it:
+//!
+//! ```text
+//! Flag { id: Model, long: "--model", short: Some('m'), also: &[], takes: Value("NAME"),
+//!        env: &["ZCODER_MODEL"], commands: &[Run], group: Server, help: "model to use; …" }
+//!
+//! zcoder -m qwen3:8b  ·  zcoder --model=qwen3:8b  ·  ZCODER_MODEL=qwen3:8b zcoder …  → Given { id: Model, value: "qwen3:8b", … }
+//! zcoder --help          →   -m, --model NAME      model to use; …
+//! zcoder --modle         →   unknown flag `--modle`; the nearest is `--model`
+//! ```
+//!
+//! Invariant: `FLAGS[id as usize].id == id` (a test walks the table).
+//! Invariant: `--a-b` has the variable `ZCODER_A_B` wherever a variable makes sense; other names are older or foreign habits.
+//!
+//! Read next: `typed.rs`, which turns argv and environment into a list of rows with values.
+
+use std::fmt;
+
+/// What the program is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// No command word: one prompt, one turn (`-p`).
+    Run,
+    /// `zcoder models`
+    Models,
+    /// `zcoder tool NAME JSON`
+    Tool,
+    /// `zcoder decode STAGE [FILE|-]`
+    Decode,
+    /// `zcoder wire FILE`
+    Wire,
+    /// `zcoder standin`
+    StandIn,
+    /// `zcoder demo`
+    Demo,
+    /// `zcoder help [TOPIC]`, `--help`
+    Help,
+    /// `zcoder version`, `--version`
+    Version,
+}
+
+/// A row of the table of commands.
+#[derive(Debug)]
+pub struct CommandRow {
+    /// What it is.
+    pub command: Command,
+    /// The word typed; empty for `Run`.
+    pub name: &'static str,
+    /// What follows the word, as help shows it.
+    pub words: &'static str,
+    /// One line.
+    pub about: &'static str,
+}
+
+/// All commands, in the order of `--help`.
+pub const COMMANDS: &[CommandRow] = &[
+    CommandRow {
+        command: Command::Run,
+        name: "",
+        words: "-p TEXT",
+        about: "do one task and print the answer",
+    },
+    CommandRow {
+        command: Command::Demo,
+        name: "demo",
+        words: "",
+        about: "watch the whole agent work on a sample project, without any model",
+    },
+    CommandRow {
+        command: Command::Models,
+        name: "models",
+        words: "",
+        about: "list the server's models and what they can do",
+    },
+    CommandRow {
+        command: Command::Tool,
+        name: "tool",
+        words: "NAME JSON",
+        about: "run one tool as the agent would, without a model",
+    },
+    CommandRow {
+        command: Command::Decode,
+        name: "decode",
+        words: "STAGE [FILE|-]",
+        about: "show what one of the decoders makes of some bytes",
+    },
+    CommandRow {
+        command: Command::Wire,
+        name: "wire",
+        words: "FILE",
+        about: "read a file written by --record",
+    },
+    CommandRow {
+        command: Command::StandIn,
+        name: "standin",
+        words: "",
+        about: "serve the stand-in model on loopback, as Ollama would",
+    },
+    CommandRow {
+        command: Command::Help,
+        name: "help",
+        words: "[TOPIC]",
+        about: "explain a flag, a command or a topic",
+    },
+    CommandRow {
+        command: Command::Version,
+        name: "version",
+        words: "",
+        about: "print the version",
+    },
+];
+
+impl Command {
+    /// Its row.
+    pub fn row(self) -> &'static CommandRow {
+        let found = COMMANDS.iter().find(|row| row.command == self);
+        // Every variant has a row (a test walks them); the first is what a reader of `--help` would see anyway.
+        found.unwrap_or(&COMMANDS[0])
+    }
+}
+
+/// `zcoder models`, or `zcoder -p` for a run.
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Command::Run => f.write_str("zcoder -p"),
+            other => write!(f, "zcoder {}", other.row().name),
+        }
+    }
+}
+
+/// What follows a flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing; from a variable: 1, 0, true, false, yes, no, on, off.
+    Nothing,
+    /// Free text, named so in help; checked where it is understood.
+    Value(&'static str),
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+}
+
+/// A heading of `--help`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// What is asked.
+    Task,
+    /// Which model, where.
+    Server,
+    /// What may happen to the workspace.
+    Workspace,
+    /// When to stop.
+    Limits,
+    /// What is printed and kept.
+    Output,
+    /// `standin` and `demo`.
+    StandIn,
+    /// The rest.
+    Other,
+}
+
+impl Group {
+    /// In the order of `--help`.
+    pub const ALL: &[Group] = &[
+        Group::Task,
+        Group::Server,
+        Group::Workspace,
+        Group::Limits,
+        Group::Output,
+        Group::StandIn,
+        Group::Other,
+    ];
+    /// The heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::Task => "Task",
+            Group::Server => "Model and server",
+            Group::Workspace => "Workspace and permission",
+            Group::Limits => "Limits",
+            Group::Output => "Output and records",
+            Group::StandIn => "Stand-in and demo",
+            Group::Other => "Other",
+        }
+    }
+}
+
+/// One flag's name in the code; also its place in `FLAGS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the table below documents each for the user, in one line
+pub enum Id {
+    Prompt,
+    WhatWouldBeSent,
+    Offline,
+    Model,
+    Host,
+    Via,
+    Header,
+    Think,
+    NoThink,
+    ContextWindow,
+    KeepAlive,
+    ToolStyle,
+    AllowCloud,
+    Temperature,
+    Seed,
+    ConnectTimeout,
+    FirstByteTimeout,
+    GapTimeout,
+    Workspace,
+    Profile,
+    Edits,
+    Commands,
+    Yes,
+    DenyCommands,
+    ReadOnly,
+    CommandTimeout,
+    MaxToolOutput,
+    MaxTurns,
+    MaxSeconds,
+    StrictFinish,
+    Output,
+    Quiet,
+    Record,
+    DebugLog,
+    Port,
+    Scene,
+    Script,
+    Pace,
+    List,
+    Log,
+    Step,
+    Keep,
+    Help,
+    Version,
+}
+
+/// A row of the table of flags.
+#[derive(Debug)]
+pub struct Flag {
+    /// Its name in the code.
+    pub id: Id,
+    /// `--model`
+    pub long: &'static str,
+    /// `m` for `-m`
+    pub short: Option<char>,
+    /// Neighbors' spellings, accepted and answered with our own.
+    pub also: &'static [&'static str],
+    /// What follows.
+    pub takes: Takes,
+    /// Variables, the first that is set and not empty counts.
+    pub env: &'static [&'static str],
+    /// Which commands understand it.
+    pub commands: &'static [Command],
+    /// Its heading.
+    pub group: Group,
+    /// One or two sentences for the user.
+    pub help: &'static str,
+}
+
+impl Flag {
+    /// `-m, --model NAME`
+    pub fn usage(&self) -> String {
+        let short = self.short.map(|c| format!("-{c}, ")).unwrap_or_default();
+        let value = match self.takes {
+            Takes::Nothing => String::new(),
+            Takes::Value(name) => format!(" {name}"),
+            Takes::OneOf(words) => format!(" {}", words.join("|")),
+        };
+        format!("{short}{}{value}", self.long)
+    }
+}
+
+impl Id {
+    /// Its row.
+    pub fn row(self) -> &'static Flag {
+        &FLAGS[self as usize]
+    }
+}
+
+const RUN: &[Command] = &[Command::Run];
+const SERVER: &[Command] = &[Command::Run, Command::Models];
+const TOOLS: &[Command] = &[Command::Run, Command::Tool];
+
+/// A flag without a short form or foreign spellings; rows that have them say so by `..`.
+const fn flag(
+    id: Id,
+    long: &'static str,
+    takes: Takes,
+    env: &'static [&'static str],
+    commands: &'static [Command],
+    group: Group,
+    help: &'static str,
+) -> Flag {
+    let (short, also) = (None, &[] as &[&str]);
+    Flag {
+        id,
+        long,
+        short,
+        also,
+        takes,
+        env,
+        commands,
+        group,
+        help,
+    }
+}
+
+use Group as G;
+use Takes::{Nothing, OneOf, Value};
+
+/// All flags, grouped as in `--help`.
+#[rustfmt::skip] // a table: one row reads best in as few lines as it needs
+pub const FLAGS: &[Flag] = &[
+    Flag { short: Some('p'), also: &["--print"], ..flag(Id::Prompt, "--prompt", Value("TEXT"), &[], RUN, G::Task,
+        "the task; `-` reads it from standard input. A pipe or file on standard input is attached to it, at most 256 KiB") },
+    Flag { also: &["--dry-run"], ..flag(Id::WhatWouldBeSent, "--what-would-be-sent", Nothing, &[], RUN, G::Task,
+        "print the exact first request and send no prompt; the server is only asked about its models") },
+    flag(Id::Offline, "--offline", Nothing, &["ZCODER_OFFLINE"], RUN, G::Task,
+        "with --what-would-be-sent: ask the server nothing, and say on standard error what was assumed"),
+
+    Flag { short: Some('m'), ..flag(Id::Model, "--model", Value("NAME"), &["ZCODER_MODEL"], RUN, G::Server,
+        "the model; without it the only one that has tools, or the one that is loaded. `zcoder models` lists them") },
+    flag(Id::Host, "--host", Value("ADDRESS"), &["ZCODER_HOST", "OLLAMA_HOST"], SERVER, G::Server,
+        "where Ollama listens, as in OLLAMA_HOST: `gpubox`, `10.0.0.7:11434`, `http://box/ollama`. Default 127.0.0.1:11434"),
+    flag(Id::Via, "--via", Value("COMMAND"), &["ZCODER_VIA"], SERVER, G::Server,
+        "a program whose standard input and output are the connection, e.g. `ssh -W {host}:{port} gpubox`. No shell is used"),
+    flag(Id::Header, "--header", Value("'NAME: VALUE'"), &["ZCODER_HEADER"], SERVER, G::Server,
+        "send this header with each request (repeatable); a secret belongs into the variable, where other users cannot see it"),
+    flag(Id::Think, "--think", OneOf(&["on", "off", "low", "medium", "high"]), &["ZCODER_THINK"], RUN, G::Server,
+        "ask a model that can think to do so, or not to. Without it the model's own default holds"),
+    flag(Id::NoThink, "--no-think", Nothing, &[], RUN, G::Server,
+        "the same as --think off"),
+    flag(Id::ContextWindow, "--context-window", Value("N|auto"), &["ZCODER_CONTEXT_WINDOW"], RUN, G::Server,
+        "the window in tokens (`32768`, `32k`), sent as num_ctx with each request. `auto` keeps a loaded window of 16,384 or more, else takes up to 32,768"),
+    flag(Id::KeepAlive, "--keep-alive", Value("TIME"), &["ZCODER_KEEP_ALIVE"], RUN, G::Server,
+        "how long the server keeps the model loaded: `10m`, `1h30m`, seconds, or `-1` for ever. Without it the server decides"),
+    flag(Id::ToolStyle, "--tool-style", OneOf(&["auto", "native", "text"]), &["ZCODER_TOOL_STYLE"], RUN, G::Server,
+        "how the model is told of tools: by the server's own means, or described in the prompt. `auto` asks the server what the model can do"),
+    flag(Id::AllowCloud, "--allow-cloud", Nothing, &["ZCODER_ALLOW_CLOUD"], RUN, G::Server,
+        "send the prompt also when the server forwards the model to another host"),
+    flag(Id::Temperature, "--temperature", Value("N"), &["ZCODER_TEMPERATURE"], RUN, G::Server,
+        "sampling temperature, 0 to 2. Without it the model's own default holds"),
+    flag(Id::Seed, "--seed", Value("N"), &["ZCODER_SEED"], RUN, G::Server,
+        "seed of the sampling, for runs that can be repeated"),
+    flag(Id::ConnectTimeout, "--connect-timeout", Value("SECONDS"), &["ZCODER_CONNECT_TIMEOUT"], SERVER, G::Server,
+        "limit for one connection attempt, 1 to 3,600. Default 5"),
+    flag(Id::FirstByteTimeout, "--first-byte-timeout", Value("SECONDS|off"), &["ZCODER_FIRST_BYTE_TIMEOUT", "ZCODER_HTTP_READ_TIMEOUT"], SERVER, G::Server,
+        "limit for silence before the first byte of a reply: the model may be loading. Default 900"),
+    flag(Id::GapTimeout, "--gap-timeout", Value("SECONDS|off"), &["ZCODER_GAP_TIMEOUT"], SERVER, G::Server,
+        "limit for silence within a reply. Default 300"),
+
+    Flag { short: Some('w'), ..flag(Id::Workspace, "--workspace", Value("FOLDER"), &["ZCODER_WORKSPACE"], TOOLS, G::Workspace,
+        "the only folder that tools may read and change. Default: the current one; `/` and a home folder must be named here") },
+    flag(Id::Profile, "--profile", OneOf(&["coding", "sysadmin"]), &["ZCODER_PROFILE"], TOOLS, G::Workspace,
+        "which agent: `sysadmin` diagnoses first, asks for each exact command and refuses what destroys a machine"),
+    flag(Id::Edits, "--edits", OneOf(&["auto", "ask", "deny"]), &["ZCODER_EDITS"], TOOLS, G::Workspace,
+        "what happens to changes of files. Default auto: made and shown"),
+    flag(Id::Commands, "--commands", OneOf(&["ask", "allow", "deny"]), &["ZCODER_COMMANDS", "ZCODER_COMMAND_POLICY"], TOOLS, G::Workspace,
+        "what happens to commands. Default ask: on the terminal, or exit code 4 when there is none"),
+    flag(Id::Yes, "--yes", Nothing, &["ZCODER_YES"], TOOLS, G::Workspace,
+        "allow commands and edits of this run, unasked, but for commands that destroy a machine or a whole workspace"),
+    flag(Id::DenyCommands, "--deny-commands", Nothing, &["ZCODER_DENY_COMMANDS"], TOOLS, G::Workspace,
+        "refuse commands, and whatever else would be asked; the model is told and goes on"),
+    flag(Id::ReadOnly, "--read-only", Nothing, &["ZCODER_READ_ONLY"], TOOLS, G::Workspace,
+        "refuse commands and edits"),
+    flag(Id::CommandTimeout, "--command-timeout", Value("SECONDS"), &["ZCODER_COMMAND_TIMEOUT"], TOOLS, G::Workspace,
+        "limit for a command that names none itself, 1 to 86,400. Default 120"),
+    flag(Id::MaxToolOutput, "--max-tool-output", Value("BYTES"), &["ZCODER_MAX_TOOL_OUTPUT"], TOOLS, G::Workspace,
+        "how much of a command's output the model is given, head and tail, 1,024 to 1,048,576. Default 16,384"),
+
+    flag(Id::MaxTurns, "--max-turns", Value("N"), &["ZCODER_MAX_TURNS"], RUN, G::Limits,
+        "end with exit code 5 when the task needs more than this many replies of the model"),
+    flag(Id::MaxSeconds, "--max-seconds", Value("N"), &["ZCODER_MAX_SECONDS"], RUN, G::Limits,
+        "end with exit code 5 when the task takes longer"),
+    flag(Id::StrictFinish, "--strict-finish", Nothing, &["ZCODER_STRICT_FINISH", "ZCODER_REQUIRE_FINISH_TOOL"], RUN, G::Limits,
+        "only the tool finish_task ends a task, not a plain answer"),
+
+    flag(Id::Output, "--output", OneOf(&["text", "json", "jsonl"]), &["ZCODER_OUTPUT"], &[Command::Run, Command::Models], G::Output,
+        "`text`: the answer; `json`: one object at the end; `jsonl`: one object an event, as it comes. `zcoder help output` shows them"),
+    Flag { short: Some('q'), ..flag(Id::Quiet, "--quiet", Nothing, &["ZCODER_QUIET"], &[Command::Run, Command::Decode], G::Output,
+        "no progress on standard error, only what needs attention; for `decode`: only the verdict") },
+    flag(Id::Record, "--record", Value("FILE"), &["ZCODER_RECORD"], RUN, G::Output,
+        "write every byte sent and received to a new file that `zcoder wire` reads and `zcoder standin --script` plays"),
+    Flag { also: &["--debug"], ..flag(Id::DebugLog, "--debug-log", Value("FILE"), &["ZCODER_DEBUG_LOG"], RUN, G::Output,
+        "append what crosses each of the seven stages, as text") },
+
+    flag(Id::Port, "--port", Value("N"), &[], &[Command::StandIn], G::StandIn,
+        "port on loopback. Default 11435; 0 takes a free one and prints it"),
+    flag(Id::Scene, "--scene", Value("NAME"), &[], &[Command::StandIn], G::StandIn,
+        "always play this scene instead of understanding the prompt"),
+    flag(Id::Script, "--script", Value("FILE"), &[], &[Command::StandIn], G::StandIn,
+        "play a file written by --record"),
+    flag(Id::Pace, "--pace", OneOf(&["none", "model", "slow"]), &[], &[Command::StandIn, Command::Demo], G::StandIn,
+        "how fast it speaks. Default model, about 60 tokens a second"),
+    flag(Id::List, "--list", Nothing, &[], &[Command::StandIn], G::StandIn,
+        "list the scenes"),
+    flag(Id::Log, "--log", Nothing, &[], &[Command::StandIn], G::StandIn,
+        "print each request, annotated"),
+    flag(Id::Step, "--step", Nothing, &[], &[Command::Demo], G::StandIn,
+        "stop at each of the seven stages and show its bytes and the file that implements it"),
+    flag(Id::Keep, "--keep", Nothing, &[], &[Command::Demo], G::StandIn,
+        "keep the sample project and say where it is"),
+
+    Flag { short: Some('h'), ..flag(Id::Help, "--help", Nothing, &[], &[], G::Other,
+        "this text; after a command: that command's") },
+    Flag { short: Some('V'), ..flag(Id::Version, "--version", Nothing, &[], &[], G::Other,
+        "print the version and do nothing else") },
+];

@@ -1,0 +1,29 @@
+//! argv and environment → `Typed` → settings. Called by `commands`, which hands each part of the program its own small struct.
+//!
+//! ```text
+//! argv, variables ──env.rs──▶ bytes ──typed.rs (table: flags.rs)──▶ Typed ──settings.rs──▶ model::Options, tools::Limits, …
+//!                                         └────────────────────── help.rs: --help, zcoder help TOPIC, the README's table
+//! ```
+//!
+//! Refused: whatever is unknown, incomplete or contradictory, by a `UsageError` that names it; exit code 2.
+//!
+//! Invariant: the environment and argv are read in `env.rs` and nowhere else (a tidy test).
+//! Invariant: no layer below knows this folder; a part gets values, never a way to look something up.
+//! Not here yet: settings files. They will come between variables and built-in defaults.
+//!
+//! Read in this order: `flags.rs`, `typed.rs`, `settings.rs`, `help.rs`.
+
+mod env;
+mod error;
+pub mod flags;
+pub mod help;
+mod near;
+pub mod settings;
+mod typed;
+
+pub use env::{Env, arguments, current_folder, variable};
+pub use error::{Source, UsageError};
+pub use flags::{Command, Id};
+pub use near::nearest;
+pub use settings::{DemoSettings, Paths, Settings, StandInSettings};
+pub use typed::{Given, Typed, utf8};

@@ -1,0 +1,40 @@
+//! The nearest of our names to what was typed: fewest single-character changes, a swap of two neighbors counting as one
+//! (optimal string alignment). Called for unknown flags, commands and topics.
+//!
+//! ```text
+//! --modle → --model (one swap)     demos → demo (one deletion)     frobnicate → nothing is near
+//! ```
+//!
+//! Limit: a name is near when at most a third of its characters, and at least one, had to change.
+
+/// The nearest candidate, if one is near enough; the first of equals.
+pub fn nearest(
+    given: &str,
+    candidates: impl Iterator<Item = &'static str>,
+) -> Option<&'static str> {
+    let given: Vec<char> = given.chars().take(64).collect();
+    candidates
+        .map(|name| (distance(&given, &name.chars().collect::<Vec<_>>()), name))
+        .filter(|(changes, name)| *changes <= (name.chars().count() / 3).max(1))
+        .min_by_key(|(changes, _)| *changes)
+        .map(|(_, name)| name)
+}
+
+/// Three rows of the table of distances between prefixes; a swap looks two rows back.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (last[j - 1] + change).min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}

@@ -1,0 +1,635 @@
+//! What was typed, given its meaning: numbers parsed, paths made absolute, conflicts refused, and one small struct for each
+//! part of the program. Nobody receives the whole; each command resolves the parts it uses, so that a bad OLLAMA_HOST does not
+//! keep `zcoder decode` from working.
+//!
+//! ```text
+//! --yes --edits ask                → Conflict: `--yes` allows edits, `--edits ask` does not
+//! ZCODER_YES=1 … --read-only       → Permissions { commands: Deny, edits: Deny }: a flag beats a variable
+//! --context-window 32k             → num_ctx 32768        --gap-timeout off → None
+//! (no --workspace, started in $HOME) → BroadWorkspace
+//! ```
+//!
+//! Invariant: no `Option` here means "use the default"; `None` is a value of its own (no limit, let the server decide).
+//! Invariant: nothing is written and nothing connects; the workspace is only looked at.
+//!
+//! Read next: `commands/run.rs`, which makes an `engine::Setup` of these.
+
+use super::env::{Env, current_folder};
+use super::error::{Source, UsageError};
+use super::flags::Id;
+use super::typed::{Given, Typed};
+use crate::engine::TurnLimits;
+use crate::headless::Output;
+use crate::http::client::Timeouts;
+use crate::http::{Endpoint, Target, Via};
+use crate::model::{Options as ModelOptions, Think, ToolStyle};
+use crate::policy::{CommandMode, EditMode, Profile};
+use crate::standin::Pace;
+use crate::tools::Limits;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Window given to a smaller number would not hold our own instructions and one file.
+const MIN_WINDOW: u64 = 4_096;
+/// No model of today goes beyond; a larger number is a typing error.
+const MAX_WINDOW: u64 = 10_485_760;
+/// A day: longer limits are "off" or a mistake.
+const MAX_SECONDS: u64 = 86_400;
+
+/// Where things are on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// The user's home folder, if there is one.
+    pub home: Option<PathBuf>,
+    /// Our configuration (not read yet, but closed to tools already).
+    pub config: Option<PathBuf>,
+    /// Our state (not written yet, but closed to tools already).
+    pub state: Option<PathBuf>,
+    /// Where temporary folders are made.
+    pub temp: PathBuf,
+}
+
+impl Paths {
+    /// By the XDG rules; relative values are ignored as the rules demand. A missing HOME only means fewer folders.
+    pub fn find(env: Env<'_>) -> Paths {
+        let absolute = |name: &str| {
+            env(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
+        let home = absolute("HOME");
+        let ours = absolute("ZCODER_HOME");
+        let below = |variable: &str, fallback: &str| {
+            let base = absolute(variable).or_else(|| Some(home.as_ref()?.join(fallback)));
+            Some(base?.join("zcoder"))
+        };
+        Paths {
+            config: ours.clone().or_else(|| below("XDG_CONFIG_HOME", ".config")),
+            state: ours.or_else(|| below("XDG_STATE_HOME", ".local/state")),
+            temp: absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")),
+            home,
+        }
+    }
+
+    /// What tools may never touch.
+    pub fn off_limits(&self) -> Vec<PathBuf> {
+        self.config.iter().chain(&self.state).cloned().collect()
+    }
+}
+
+/// Server and model, with warnings to be said.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// For the model layer.
+    pub options: ModelOptions,
+    /// Set but not as meant ("port 66000 became 11434").
+    pub warnings: Vec<String>,
+}
+
+/// Resolves what reaches the server.
+pub fn server(typed: &Typed) -> Result<Server, UsageError> {
+    let mut warnings = Vec::new();
+    let options = ModelOptions {
+        target: target(typed, &mut warnings)?,
+        timeouts: timeouts(typed)?,
+        model: match typed.get(Id::Model) {
+            Some(given) => Some((filled(given, "a model's name")?, given.source.name())),
+            None => None,
+        },
+        last_used: None,
+        num_ctx: window(typed)?,
+        think: think(typed)?,
+        keep_alive: typed.get(Id::KeepAlive).map(keep_alive).transpose()?,
+        tool_style: match word(typed, Id::ToolStyle)? {
+            Some("native") => ToolStyle::Native,
+            Some("text") => ToolStyle::Text,
+            _ => ToolStyle::Auto,
+        },
+        allow_cloud: typed.is_on(Id::AllowCloud),
+        temperature: typed.get(Id::Temperature).map(temperature).transpose()?,
+        seed: typed
+            .get(Id::Seed)
+            .map(|given| number(given, 0, u64::MAX))
+            .transpose()?,
+    };
+    Ok(Server { options, warnings })
+}
+
+/// The word of a flag that takes one of several; the table has checked it.
+fn word(typed: &Typed, id: Id) -> Result<Option<&str>, UsageError> {
+    typed.get(id).map(Given::text).transpose()
+}
+
+fn target(typed: &Typed, warnings: &mut Vec<String>) -> Result<Target, UsageError> {
+    let host = typed.get(Id::Host);
+    let text = host.map(Given::text).transpose()?.unwrap_or("");
+    let source = host.map_or(Source::Flag("--host"), |given| given.source);
+    let refused = |cause: String| UsageError::File {
+        source,
+        file: without_secret(text),
+        cause,
+    };
+    let (endpoint, warning) = Endpoint::parse(text).map_err(|error| refused(error.to_string()))?;
+    warnings.extend(warning);
+    let via = match typed.get(Id::Via) {
+        Some(given) => {
+            Some(Via::parse(given.text()?).map_err(|error| given.bad(error.to_string()))?)
+        }
+        None => None,
+    };
+    let headers = typed
+        .all(Id::Header)
+        .map(header)
+        .collect::<Result<_, _>>()?;
+    Target::new(endpoint, via, headers).map_err(|error| refused(error.to_string()))
+}
+
+/// An address without `user:password@`, which an error text must not repeat.
+fn without_secret(address: &str) -> String {
+    let Some((before, host)) = address.rsplit_once('@') else {
+        return address.to_string();
+    };
+    match before.split_once("://") {
+        Some((scheme, _)) => format!("{scheme}://…@{host}"),
+        None => format!("…@{host}"),
+    }
+}
+
+/// `Name: value` with a token for a name (RFC 9110 5.1), no control characters, and none of the headers that frame a message.
+fn header(given: &Given) -> Result<(String, String), UsageError> {
+    const OURS: [&str; 5] = [
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "content-type",
+    ];
+    let wanted = "`Name: value` in ASCII, and none of the headers that zcoder sets itself";
+    let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    let (name, value) = given
+        .text()?
+        .split_once(':')
+        .ok_or_else(|| given.bad(wanted))?;
+    let value = value.trim();
+    let fits = !name.is_empty()
+        && name.chars().all(token)
+        && value.chars().all(|c| (' '..='~').contains(&c));
+    if !fits || OURS.contains(&name.to_ascii_lowercase().as_str()) {
+        return Err(given.bad(wanted));
+    }
+    Ok((name.to_string(), value.to_string()))
+}
+
+fn timeouts(typed: &Typed) -> Result<Timeouts, UsageError> {
+    let default = Timeouts::default();
+    Ok(Timeouts {
+        connect: match typed.get(Id::ConnectTimeout) {
+            Some(given) => Duration::from_secs(number(given, 1, 3_600)?),
+            None => default.connect,
+        },
+        first_byte: limit(typed, Id::FirstByteTimeout, default.first_byte)?,
+        gap: limit(typed, Id::GapTimeout, default.gap)?,
+    })
+}
+
+/// Seconds, or `off`.
+fn limit(typed: &Typed, id: Id, default: Option<Duration>) -> Result<Option<Duration>, UsageError> {
+    let Some(given) = typed.get(id) else {
+        return Ok(default);
+    };
+    if given.text()? == "off" {
+        return Ok(None);
+    }
+    let expected = format!("seconds from 1 to {MAX_SECONDS}, or off");
+    let seconds = given
+        .text()?
+        .parse()
+        .ok()
+        .filter(|n| (1..=MAX_SECONDS).contains(n));
+    let seconds = seconds.ok_or_else(|| given.bad(expected))?;
+    Ok(Some(Duration::from_secs(seconds)))
+}
+
+/// A whole number within bounds.
+fn number(given: &Given, least: u64, most: u64) -> Result<u64, UsageError> {
+    let parsed = given.text()?.parse().ok();
+    parsed
+        .filter(|n| (least..=most).contains(n))
+        .ok_or_else(|| {
+            given.bad(match most {
+                u64::MAX => format!("a whole number from {least} on"),
+                most => format!("a whole number from {least} to {most}"),
+            })
+        })
+}
+
+fn filled(given: &Given, expected: &str) -> Result<String, UsageError> {
+    match given.text()?.trim() {
+        "" => Err(given.bad(expected)),
+        text => Ok(text.to_string()),
+    }
+}
+
+/// `auto`, `32768` or `32k`.
+fn window(typed: &Typed) -> Result<Option<u64>, UsageError> {
+    let Some(given) = typed.get(Id::ContextWindow) else {
+        return Ok(None);
+    };
+    let text = given.text()?;
+    if text == "auto" {
+        return Ok(None);
+    }
+    let tokens = match text.strip_suffix(['k', 'K']) {
+        Some(thousands) => thousands
+            .parse()
+            .ok()
+            .and_then(|n: u64| n.checked_mul(1024)),
+        None => text.parse().ok(),
+    };
+    let expected =
+        format!("auto, or tokens from {MIN_WINDOW} to {MAX_WINDOW} such as 32768 or 32k");
+    let fits = tokens.filter(|n| (MIN_WINDOW..=MAX_WINDOW).contains(n));
+    fits.map(Some).ok_or_else(|| given.bad(expected))
+}
+
+fn think(typed: &Typed) -> Result<Option<Think>, UsageError> {
+    let no = typed.get(Id::NoThink);
+    let Some(given) = typed.get(Id::Think) else {
+        return Ok(no.map(|_| Think::Off));
+    };
+    let think = match given.text()? {
+        "on" => Think::On,
+        "low" => Think::Low,
+        "medium" => Think::Medium,
+        "high" => Think::High,
+        _ => Think::Off,
+    };
+    match no {
+        Some(no) if think != Think::Off && same_rank(no.source, given.source) => {
+            Err(UsageError::Conflict {
+                one: no.source,
+                other: given.source,
+            })
+        }
+        Some(_) => Ok(Some(Think::Off)),
+        None => Ok(Some(think)),
+    }
+}
+
+/// A duration as Ollama reads it (Go's `ParseDuration`); bare numbers are seconds, which Ollama takes only as JSON numbers, so
+/// they get their unit here. A negative one means for ever.
+fn keep_alive(given: &Given) -> Result<String, UsageError> {
+    let text = given.text()?;
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    if !unsigned.is_empty() && unsigned.bytes().all(|b| b.is_ascii_digit()) {
+        return Ok(format!("{text}s"));
+    }
+    match is_duration(unsigned) {
+        true => Ok(text.to_string()),
+        false => Err(given.bad("a time such as 10m, 1h30m, 90 (seconds), 0, or -1 for ever")),
+    }
+}
+
+/// One or more numbers, each with a unit.
+fn is_duration(mut text: &str) -> bool {
+    if text.is_empty() {
+        return false;
+    }
+    while !text.is_empty() {
+        let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let number = &text[..text.len() - rest.len()];
+        let units = ["ms", "us", "ns", "h", "m", "s"];
+        let unit = units.iter().find(|unit| rest.starts_with(**unit));
+        let (Some(unit), Ok(_)) = (unit, number.parse::<f64>()) else {
+            return false;
+        };
+        text = &rest[unit.len()..];
+    }
+    true
+}
+
+fn temperature(given: &Given) -> Result<f64, UsageError> {
+    let parsed: Option<f64> = given.text()?.parse().ok();
+    let fits = parsed.filter(|n| (0.0..=2.0).contains(n));
+    fits.ok_or_else(|| given.bad("a number from 0 to 2"))
+}
+
+/// Whether two wishes have the same weight: both flags or both variables.
+fn same_rank(a: Source, b: Source) -> bool {
+    matches!(a, Source::Flag(_)) == matches!(b, Source::Flag(_))
+}
+
+/// The folder that tools work in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Absolute, not yet opened.
+    pub folder: PathBuf,
+    /// `/` or a home folder: edits are asked for unless said otherwise.
+    pub broad: bool,
+}
+
+/// Resolves the workspace. `start` is the folder the program was started in.
+pub fn place(typed: &Typed, paths: &Paths, start: Option<&Path>) -> Result<Place, UsageError> {
+    let given = typed.get(Id::Workspace);
+    let folder = match (given, start) {
+        (Some(given), _) if Path::new(&given.value).is_absolute() => PathBuf::from(&given.value),
+        (Some(given), Some(start)) if !given.value.is_empty() => start.join(&given.value),
+        (Some(given), Some(_)) => return Err(given.bad("a folder")),
+        (None, Some(start)) => start.to_path_buf(),
+        (_, None) => {
+            return Err(UsageError::Workspace {
+                folder: ".".to_string(),
+                cause: "the current folder has vanished or may not be read".to_string(),
+            });
+        }
+    };
+    let same = |other: &Path| match (folder.canonicalize(), other.canonicalize()) {
+        (Ok(folder), Ok(other)) => folder == other,
+        // What cannot be resolved is compared as written; opening it will say what is wrong.
+        _ => folder == other,
+    };
+    let broad = same(Path::new("/")) || paths.home.as_deref().is_some_and(same);
+    if broad && given.is_none() {
+        let folder = folder.display().to_string();
+        return Err(UsageError::BroadWorkspace { folder });
+    }
+    Ok(Place { folder, broad })
+}
+
+/// What may happen without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Permissions {
+    /// Commands.
+    pub commands: CommandMode,
+    /// Edits.
+    pub edits: EditMode,
+    /// Which agent.
+    pub profile: Profile,
+    /// What set the modes, for messages.
+    pub flag: Option<&'static str>,
+    /// Whatever would be asked is refused, and the model is told.
+    pub deny_questions: bool,
+}
+
+/// Resolves the permissions. Of two contradicting wishes a flag beats a variable; two of the same weight are refused.
+pub fn permissions(typed: &Typed, broad: bool) -> Result<Permissions, UsageError> {
+    let profile = match word(typed, Id::Profile)? {
+        Some("sysadmin") => Profile::Sysadmin,
+        _ => Profile::Coding,
+    };
+    let yes = typed.get(Id::Yes);
+    let deny = typed.get(Id::DenyCommands);
+    let read_only = typed.get(Id::ReadOnly);
+    let commands = [deny, read_only, yes, typed.get(Id::Commands)];
+    let edits = [read_only, yes, typed.get(Id::Edits)];
+    let commands = strongest(&commands, |given| match given.id {
+        Id::Commands => given.text(),
+        Id::Yes => Ok("allow"),
+        _ => Ok("deny"),
+    })?;
+    let edits = strongest(&edits, |given| match given.id {
+        Id::Edits => given.text(),
+        Id::Yes => Ok("auto"),
+        _ => Ok("deny"),
+    })?;
+    Ok(Permissions {
+        commands: match commands.map(|(word, _)| word) {
+            Some("allow") => CommandMode::Allow,
+            Some("deny") => CommandMode::Deny,
+            _ => CommandMode::Ask,
+        },
+        edits: match edits.map(|(word, _)| word) {
+            Some("auto") => EditMode::Auto,
+            Some("deny") => EditMode::Deny,
+            Some(_) => EditMode::Ask,
+            None if broad => EditMode::Ask,
+            None => EditMode::Auto,
+        },
+        profile,
+        flag: commands.or(edits).map(|(_, given)| given.source.name()),
+        deny_questions: commands.is_some_and(|(_, given)| given.id == Id::DenyCommands),
+    })
+}
+
+/// The wish that counts among those about one thing: flags before variables; equal weight must mean the same.
+fn strongest<'a>(
+    wishes: &[Option<&'a Given>],
+    meaning: impl Fn(&'a Given) -> Result<&'a str, UsageError>,
+) -> Result<Option<(&'a str, &'a Given)>, UsageError> {
+    let mut best: Option<(&str, &Given)> = None;
+    for &given in wishes.iter().flatten() {
+        let word = meaning(given)?;
+        match best {
+            Some((other, holder)) if same_rank(holder.source, given.source) => {
+                if other != word {
+                    return Err(UsageError::Conflict {
+                        one: holder.source,
+                        other: given.source,
+                    });
+                }
+            }
+            Some((_, holder)) if matches!(holder.source, Source::Flag(_)) => {}
+            _ => best = Some((word, given)),
+        }
+    }
+    Ok(best)
+}
+
+/// Bounds of the tools.
+pub fn tool_limits(typed: &Typed) -> Result<Limits, UsageError> {
+    let seconds = typed
+        .get(Id::CommandTimeout)
+        .map(|given| number(given, 1, MAX_SECONDS));
+    let output = typed
+        .get(Id::MaxToolOutput)
+        .map(|given| number(given, 1 << 10, 1 << 20));
+    Ok(Limits {
+        // Until the window is known; the engine then sets a quarter of it.
+        read_bytes: 64 << 10,
+        output_bytes: usize::try_from(output.transpose()?.unwrap_or(16 << 10)).unwrap_or(16 << 10),
+        command_timeout: Duration::from_secs(seconds.transpose()?.unwrap_or(120)),
+        command_wrapper: Vec::new(),
+    })
+}
+
+/// Bounds of the turn.
+pub fn turn_limits(typed: &Typed) -> Result<TurnLimits, UsageError> {
+    let turns = typed
+        .get(Id::MaxTurns)
+        .map(|given| number(given, 1, u64::MAX));
+    let seconds = typed
+        .get(Id::MaxSeconds)
+        .map(|given| number(given, 1, u64::from(u32::MAX)));
+    Ok(TurnLimits {
+        max_turns: turns.transpose()?,
+        max_time: seconds.transpose()?.map(Duration::from_secs),
+    })
+}
+
+/// `--output`.
+pub fn output(typed: &Typed) -> Result<Output, UsageError> {
+    Ok(match word(typed, Id::Output)? {
+        Some("json") => Output::Json,
+        Some("jsonl") => Output::JsonLines,
+        _ => Output::Text,
+    })
+}
+
+/// A file named by a flag: made absolute, so that nothing later depends on the current folder.
+pub fn file(typed: &Typed, id: Id, start: Option<&Path>) -> Result<Option<PathBuf>, UsageError> {
+    let Some(given) = typed.get(id) else {
+        return Ok(None);
+    };
+    if given.value.is_empty() {
+        return Err(given.bad("a file's name"));
+    }
+    Ok(Some(absolute(&given.value, start)))
+}
+
+/// Relative names are taken from where the program was started.
+pub fn absolute(name: &OsString, start: Option<&Path>) -> PathBuf {
+    match start {
+        Some(start) => start.join(name),
+        None => PathBuf::from(name),
+    }
+}
+
+/// Everything `zcoder -p` needs but the prompt itself.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Server and model.
+    pub server: Server,
+    /// The workspace.
+    pub place: Place,
+    /// Policy.
+    pub permissions: Permissions,
+    /// Bounds of the tools.
+    pub tools: Limits,
+    /// Bounds of the turn.
+    pub turn: TurnLimits,
+    /// `--strict-finish`
+    pub strict_finish: bool,
+    /// `--output`
+    pub output: Output,
+    /// `--quiet`
+    pub quiet: bool,
+    /// `--what-would-be-sent`
+    pub preview: bool,
+    /// `--offline`
+    pub offline: bool,
+    /// `--record`
+    pub record: Option<PathBuf>,
+    /// `--debug-log`
+    pub debug_log: Option<PathBuf>,
+    /// Where things are.
+    pub paths: Paths,
+}
+
+impl Settings {
+    /// Resolves all of it.
+    pub fn resolve(typed: &Typed, env: Env<'_>) -> Result<Settings, UsageError> {
+        let paths = Paths::find(env);
+        let start = current_folder();
+        let start = start.as_deref();
+        let place = place(typed, &paths, start)?;
+        if let (Some(offline), false) = (typed.get(Id::Offline), typed.is_on(Id::WhatWouldBeSent)) {
+            return Err(UsageError::Needs {
+                flag: offline.source,
+                needs: "--what-would-be-sent",
+            });
+        }
+        Ok(Settings {
+            server: server(typed)?,
+            permissions: permissions(typed, place.broad)?,
+            place,
+            tools: tool_limits(typed)?,
+            turn: turn_limits(typed)?,
+            strict_finish: typed.is_on(Id::StrictFinish),
+            output: output(typed)?,
+            quiet: typed.is_on(Id::Quiet),
+            preview: typed.is_on(Id::WhatWouldBeSent),
+            offline: typed.is_on(Id::Offline),
+            record: file(typed, Id::Record, start)?,
+            debug_log: file(typed, Id::DebugLog, start)?,
+            paths,
+        })
+    }
+}
+
+/// What `zcoder standin` is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StandInSettings {
+    /// On loopback; 0 picks one.
+    pub port: u16,
+    /// Always this scene.
+    pub scene: Option<String>,
+    /// Plays this file.
+    pub script: Option<PathBuf>,
+    /// How fast.
+    pub pace: Pace,
+    /// Only list the scenes.
+    pub list: bool,
+    /// Print each request.
+    pub log: bool,
+}
+
+impl StandInSettings {
+    /// Resolves them.
+    pub fn resolve(typed: &Typed) -> Result<StandInSettings, UsageError> {
+        if let (Some(scene), Some(script)) = (typed.get(Id::Scene), typed.get(Id::Script)) {
+            return Err(UsageError::Conflict {
+                one: scene.source,
+                other: script.source,
+            });
+        }
+        let port = match typed.get(Id::Port) {
+            Some(given) => number(given, 0, u64::from(u16::MAX))?,
+            None => 11_435,
+        };
+        Ok(StandInSettings {
+            port: u16::try_from(port).unwrap_or(u16::MAX),
+            scene: match typed.get(Id::Scene) {
+                Some(given) => Some(filled(given, "a scene's name (`zcoder standin --list`)")?),
+                None => None,
+            },
+            script: file(typed, Id::Script, current_folder().as_deref())?,
+            pace: pace(typed)?,
+            list: typed.is_on(Id::List),
+            log: typed.is_on(Id::Log),
+        })
+    }
+}
+
+/// What `zcoder demo` is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DemoSettings {
+    /// Stop at each stage.
+    pub step: bool,
+    /// How fast the stand-in speaks.
+    pub pace: Pace,
+    /// Keep the sample project.
+    pub keep: bool,
+    /// Where temporary folders are made.
+    pub temp: PathBuf,
+}
+
+impl DemoSettings {
+    /// Resolves them.
+    pub fn resolve(typed: &Typed, env: Env<'_>) -> Result<DemoSettings, UsageError> {
+        Ok(DemoSettings {
+            step: typed.is_on(Id::Step),
+            pace: pace(typed)?,
+            keep: typed.is_on(Id::Keep),
+            temp: Paths::find(env).temp,
+        })
+    }
+}
+
+fn pace(typed: &Typed) -> Result<Pace, UsageError> {
+    Ok(match word(typed, Id::Pace)? {
+        Some("none") => Pace::None,
+        Some("slow") => Pace::Slow,
+        _ => Pace::Model,
+    })
+}
