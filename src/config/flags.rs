@@ -315,7 +315,7 @@ use Takes::{Nothing, OneOf, Value};
 #[rustfmt::skip] // a table: one row reads best in as few lines as it needs
 pub const FLAGS: &[Flag] = &[
     Flag { short: Some('p'), also: &["--print"], ..flag(Id::Prompt, "--prompt", Value("TEXT"), &[], RUN, G::Task,
-        "the task; `-` reads it from standard input. A pipe or file on standard input is attached to it, at most 256 KiB") },
+        "the task; `-` reads it from standard input. A pipe or file on standard input is attached to it: head and tail of at most 64 KiB, less in a small window") },
     Flag { also: &["--dry-run"], ..flag(Id::WhatWouldBeSent, "--what-would-be-sent", Nothing, &[], RUN, G::Task,
         "print the exact first request and send no prompt; the server is only asked about its models") },
     flag(Id::Offline, "--offline", Nothing, &["ZCODER_OFFLINE"], RUN, G::Task,

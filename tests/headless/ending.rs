@@ -7,6 +7,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Child;
+use std::time::{Duration, Instant};
+use zcoder::standin::StandIn;
 
 /// The last line of standard error must be about the right thing, whole.
 #[track_caller]
@@ -132,7 +134,7 @@ fn five_limits() {
 }
 
 /// A run that waits for a server which never answers; its first lines were read.
-fn waiting(folder: &Path, server: &zcoder::standin::StandIn) -> (Child, BufReader<impl Read>) {
+fn waiting(folder: &Path, server: &StandIn) -> (Child, BufReader<impl Read>) {
     let mut child = start(&mut task(folder, server, &["-p", "hello"]));
     let mut reader = BufReader::new(child.stderr.take().expect("a pipe"));
     let mut line = String::new();
@@ -168,33 +170,60 @@ fn other_signals_end_it_with_their_number() {
     }
 }
 
-/// A command that tells its process id and then sleeps; it must be gone when zcoder is.
+/// A run whose command has told its process id and goes on for ever.
+fn running(temp: &Temp, server: &StandIn, command: &str) -> (Child, String) {
+    let prompt = format!("run `{command}`");
+    let args = ["--output", "jsonl", "--yes", "-p", &prompt];
+    let mut child = start(&mut task(temp.path(), server, &args));
+    let mut reader = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut line = String::new();
+    while !line.starts_with(r#"{"type":"output""#) {
+        line.clear();
+        assert!(reader.read_line(&mut line).expect("a line") > 0, "it ended");
+    }
+    // Its other end must stay open, or the run would end for that reason.
+    child.stdout = Some(reader.into_inner());
+    let pid = String::from_utf8(temp.read("pid")).expect("a number");
+    (child, pid.trim().to_string())
+}
+
+/// Waits for the end of a process that was ended: a signal needs a moment to arrive. A zombie that nobody has waited for yet has no
+/// command line any more.
+#[track_caller]
+fn ends_soon(pid: &str) {
+    let line = Path::new("/proc").join(pid).join("cmdline");
+    let limit = Instant::now() + Duration::from_secs(10);
+    while std::fs::read(&line).is_ok_and(|line| !line.is_empty()) {
+        assert!(Instant::now() < limit, "{pid} is still there");
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn children_end_with_it() {
     for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let (temp, server) = (Temp::new(), standin(None));
-        let args = [
-            "--output",
-            "jsonl",
-            "--yes",
-            "-p",
-            "run `echo $$ > pid; echo up; sleep 600`",
-        ];
-        let mut child = start(&mut task(temp.path(), &server, &args));
-        let mut reader = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut line = String::new();
-        while !line.starts_with(r#"{"type":"output""#) {
-            line.clear();
-            assert!(reader.read_line(&mut line).expect("a line") > 0, "it ended");
-        }
+        let (child, pid) = running(&temp, &server, "echo $$ > pid; echo up; sleep 600");
         signal(&child, name);
         let ran = ran(child.wait_with_output().expect("its end"));
         assert_eq!(ran.code, Some(code), "{name}: {}", ran.err);
-        let pid = String::from_utf8(temp.read("pid")).expect("a number");
-        let alive = Path::new("/proc").join(pid.trim()).join("cmdline");
-        let alive = std::fs::read(alive).is_ok_and(|line| !line.is_empty());
-        assert!(!alive, "{name}: {pid} is still there");
+        ends_soon(&pid);
     }
+}
+
+#[test]
+fn a_second_interrupt_ends_even_children_that_will_not() {
+    let (temp, server) = (Temp::new(), standin(None));
+    let stubborn = "trap : TERM INT; echo $$ > pid; echo up; while :; do sleep 600; done";
+    let (child, pid) = running(&temp, &server, stubborn);
+    let twice = format!("kill -INT {0}; kill -INT {0}", child.id());
+    let sent = std::process::Command::new("sh")
+        .args(["-c", &twice])
+        .status();
+    assert!(sent.expect("sh").success());
+    let ran = ran(child.wait_with_output().expect("its end"));
+    assert_eq!(ran.code, Some(130), "{}", ran.err);
+    ends_soon(&pid);
 }
 
 #[test]

@@ -75,7 +75,9 @@ fn an_attachment_is_bounded_and_that_is_said() {
     .concat();
     let exact = run_with(&mut zcoder(temp.path(), &args), &vec![b'x'; 256 << 10]);
     assert_eq!(exact.err.matches("longer than").count(), 0, "{}", exact.err);
-    assert!(!user_message(&exact).contains("cut by zcoder"));
+    let message = user_message(&exact);
+    assert!(message.contains("[attached from standard input, 262144 bytes]"));
+    assert!(!message.contains("cut by zcoder"));
     let over = run_with(
         &mut zcoder(temp.path(), &args),
         &vec![b'x'; (256 << 10) + 1],

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use zcoder::json::Tree;
 use zcoder::model::script::Script;
-use zcoder::standin::StandIn;
+use zcoder::standin::{Pace, StandIn};
 
 #[test]
 fn text_is_the_answer_and_nothing_else() {
@@ -178,13 +178,27 @@ fn control_codes_of_a_model_stay_out_of_a_terminal_but_not_out_of_a_pipe() {
 
 #[test]
 fn a_terminal_gets_counters_that_leave_no_trace() {
-    let (temp, server) = (Temp::new(), standin(None));
+    let mut paced = options(None);
+    paced.pace = Pace::Model;
+    let (temp, server) = (
+        Temp::new(),
+        StandIn::start(paced, None).expect("a stand-in"),
+    );
     let (shown, code) = Screen::start(&mut task(temp.path(), &server, &["-p", "list files"])).end();
     assert_eq!(code, Some(0));
-    // After each rewritten line it is taken away before a line of its own is written.
+    let counters = ["waiting", "thinking", "answering", "running"];
+    let counted = |text: &str| counters.iter().any(|label| text.starts_with(label));
+    assert!(
+        shown.split("\r\x1b[K").any(counted),
+        "no counter: {shown:?}"
+    );
+    // Whatever stood in a line is taken away before a line that stays is written there.
     for line in shown.split("\r\n") {
-        let last = line.rsplit("\x1b[K").next().unwrap_or("");
-        assert!(!last.contains('\r') && !last.contains('\x1b'), "{line:?}");
+        let stays = line.rsplit("\r\x1b[K").next().unwrap_or("");
+        assert!(
+            !counted(stays) && !stays.contains(['\r', '\x1b']),
+            "{line:?}"
+        );
     }
 }
 
