@@ -1,5 +1,5 @@
 //! Message bodies: bytes in at any cut, body bytes out, chunked, by length or to the close. Client and server feed what
-//! follows a head; [`Framing`] says, from the head, which of the four ends a body has (RFC 9112 6.3).
+//! follows a head; [`Framing`] says which of the ends a body has.
 //!
 //! ```text
 //! 1a;name="a;b"\r\n             size in hex, extensions (read over)
@@ -14,94 +14,17 @@
 //! Out comes `{"done":false,"message":…more\n`. The input is decoded *in place*: the data of small chunks is moved
 //! together inside the caller's buffer, so that the next stage sees one slice a read and not one a chunk.
 //!
-//! Refused: two different lengths, a length that is not plain digits, a length next to a transfer coding, any coding
-//! but `chunked` (a proxy that compresses is named), a size that is empty, signed, prefixed or above 16 digits, a size
-//! line over [`Limits::chunk_line_bytes`], anything but CR LF behind the data, trailers over [`Limits::trailer_bytes`],
-//! a body over [`Limits::body_bytes`] (already when a length or size claims it), and a peer whose framing outweighs its
-//! data (`FRAMING_BYTES`).
+//! Refused: a size that is empty, signed, prefixed or above 16 digits, a size line over [`Limits::chunk_line_bytes`] or
+//! with LF alone at its end (heads may have that; in chunks two readers of one stream would disagree), anything but
+//! CR LF behind the data, trailers over [`Limits::trailer_bytes`], a body over [`Limits::body_bytes`] (already when a
+//! length or size claims it), and a peer whose framing outweighs its data (`FRAMING_BYTES`).
 //!
 //! Invariant: [`BodyDecoder::finish`] is an error in every state but "done" and "to the close".
 //! Invariant: nothing is allocated, whatever a size claims.
 //! Invariant: bytes before a fault are handed out before the fault is told.
 //!
 //! Next: [`super::client`], which drives this, and `lines`, which takes what comes out.
-use super::{BodyError, Head, Limits, RequestHead};
-
-/// How a body ends (RFC 9112 6.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Framing {
-    /// There is no body: HEAD, 1xx, 204, 304, a request without length.
-    None,
-    /// After so many bytes.
-    Length(u64),
-    /// With the chunk of size 0.
-    Chunked,
-    /// With the connection.
-    Close,
-}
-
-impl Framing {
-    /// Of the response to a request with this method.
-    pub fn of_response(method: &str, head: &Head) -> Result<Framing, BodyError> {
-        if method == "HEAD" || matches!(head.status, 100..=199 | 204 | 304) {
-            return Ok(Framing::None);
-        }
-        Ok(declared(head.version_minor, &head.headers)?.unwrap_or(Framing::Close))
-    }
-
-    /// Of a request.
-    pub fn of_request(head: &RequestHead) -> Result<Framing, BodyError> {
-        Ok(declared(head.version_minor, &head.headers)?.unwrap_or(Framing::None))
-    }
-}
-
-/// What the fields say; `None` when they say nothing. Where two fields disagree the message is refused: guessing which
-/// one the sender meant is how a response gets mixed up with the next one.
-fn declared(version_minor: u8, headers: &[(String, String)]) -> Result<Option<Framing>, BodyError> {
-    let values = |wanted: &str| -> Vec<&str> {
-        headers
-            .iter()
-            .filter(|(name, _)| name.eq_ignore_ascii_case(wanted))
-            .map(|(_, value)| value.as_str())
-            .collect()
-    };
-    let codings = values("transfer-encoding").join(", ");
-    let lengths = values("content-length");
-    if codings.is_empty() {
-        let Some(length) = lengths.first() else {
-            return Ok(None);
-        };
-        if let Some(other) = lengths.iter().find(|other| *other != length) {
-            return Err(BodyError::TwoLengths {
-                first: (*length).to_owned(),
-                second: (*other).to_owned(),
-            });
-        }
-        return Ok(Some(Framing::Length(parse_length(length)?)));
-    }
-    if !codings.eq_ignore_ascii_case("chunked") {
-        return Err(BodyError::Coding { coding: codings });
-    }
-    if let Some(length) = lengths.first() {
-        return Err(BodyError::LengthAndChunked {
-            length: (*length).to_owned(),
-        });
-    }
-    if version_minor == 0 {
-        return Err(BodyError::ChunkedInHttp10);
-    }
-    Ok(Some(Framing::Chunked))
-}
-
-fn parse_length(value: &str) -> Result<u64, BodyError> {
-    let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    match value.parse() {
-        Ok(length) if digits => Ok(length),
-        _ => Err(BodyError::BadLength {
-            value: value.to_owned(),
-        }),
-    }
-}
+use super::{BodyError, Framing, Limits};
 
 /// Size lines may outweigh the data they announce by this much over a whole body, beyond 16 bytes a chunk: one-byte
 /// chunks are fine, a megabyte of extensions around ten bytes is a peer that wants to keep us busy.

@@ -6,7 +6,7 @@
 //!
 //! localhost:11434 refused the connection (tried [::1]:11434, 127.0.0.1:11434)
 //! 127.0.0.1:11434: connection closed after 512 of 2048 body bytes
-//! 10.0.0.5:11434 sent nothing for 15 min (accepted the connection and never answered)
+//! 10.0.0.5:11434 accepted the connection but sent nothing for 15 min
 //! ```
 //!
 //! Foreign bytes appear quoted and escaped, so that no text of an error can carry control codes to a terminal.
