@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zcoder::config::flags::{COMMANDS, FLAGS, Takes};
 use zcoder::config::{
-    Command, Id, Paths, Source, StandInSettings, Typed, UsageError, help, nearest, settings,
+    Command, Id, Paths, Source, StandInSettings, Typed, UsageError, help, nearest, paths,
+    permissions, settings,
 };
 use zcoder::headless::Output;
 use zcoder::model::{Think, ToolStyle};
@@ -31,7 +32,7 @@ fn typed(args: &[&str]) -> Typed {
 fn refused(args: &[&str], env: &[(&str, &str)], expected: &str) {
     let resolved = typed_with(args, env).and_then(|typed| {
         settings::server(&typed)?;
-        settings::permissions(&typed, false)?;
+        permissions::permissions(&typed, false)?;
         settings::tool_limits(&typed)?;
         settings::turn_limits(&typed)?;
         StandInSettings::resolve(&typed).map(|_| ())
@@ -310,7 +311,7 @@ fn bytes_that_are_no_text_are_refused_where_text_is_needed() {
     // A folder's name may be anything.
     let args = ["-w".into(), OsString::from_vec(b"/caf\xe9".to_vec())];
     let typed = Typed::read(&args, &|_| None).expect("read as it came");
-    let place = settings::place(&typed, &no_paths(), None).expect("a folder");
+    let place = paths::place(&typed, &no_paths(), None).expect("a folder");
     assert_eq!(place.folder.into_os_string().into_vec(), b"/caf\xe9");
 }
 
@@ -407,7 +408,7 @@ fn times_to_keep_the_model_are_what_ollama_reads() {
 #[track_caller]
 fn permits(args: &[&str], env: &[(&str, &str)], commands: CommandMode, edits: EditMode) {
     let typed = typed_with(args, env).expect("right");
-    let permissions = settings::permissions(&typed, false).expect("right");
+    let permissions = permissions::permissions(&typed, false).expect("right");
     assert_eq!(
         (permissions.commands, permissions.edits),
         (commands, edits),
@@ -445,7 +446,7 @@ fn permissions_add_up_and_a_flag_beats_a_variable() {
         E::Auto,
     );
     let typed = typed(&["--profile", "sysadmin", "--deny-commands"]);
-    let permissions = settings::permissions(&typed, true).expect("right");
+    let permissions = permissions::permissions(&typed, true).expect("right");
     assert_eq!(permissions.profile, Profile::Sysadmin);
     assert_eq!(permissions.flag, Some("--deny-commands"));
     assert!(permissions.deny_questions);
@@ -460,7 +461,7 @@ fn the_home_folder_and_the_root_must_be_named() {
     let paths = Paths::find(&move |name| (name == "HOME").then(|| variable.clone().into()));
     let bare = typed(&["-p", "x"]);
     for broad in [home.as_path(), Path::new("/")] {
-        let error = settings::place(&bare, &paths, Some(broad)).expect_err("too broad");
+        let error = paths::place(&bare, &paths, Some(broad)).expect_err("too broad");
         assert_eq!(
             error.to_string(),
             format!(
@@ -471,12 +472,12 @@ fn the_home_folder_and_the_root_must_be_named() {
         );
     }
     let named = typed(&["-p", "x", "-w", "."]);
-    let place = settings::place(&named, &paths, Some(&home)).expect("named");
+    let place = paths::place(&named, &paths, Some(&home)).expect("named");
     assert!(place.broad);
     let below = home.join("project");
-    let place = settings::place(&bare, &paths, Some(&below)).expect("an ordinary folder");
+    let place = paths::place(&bare, &paths, Some(&below)).expect("an ordinary folder");
     assert_eq!((place.folder, place.broad), (below, false));
-    let gone = settings::place(&bare, &paths, None).expect_err("no current folder");
+    let gone = paths::place(&bare, &paths, None).expect_err("no current folder");
     assert_eq!(
         gone.to_string(),
         "cannot use the workspace `.`: the current folder has vanished or may not be read\n\

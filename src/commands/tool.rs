@@ -14,7 +14,9 @@
 //! Read next: `tools/mod.rs`.
 
 use super::run::{STDIN_BYTES, open_workspace, read_stdin};
-use crate::config::{self, Source, Typed, UsageError, current_folder, settings, utf8};
+use crate::config::{
+    self, Paths, Source, Typed, UsageError, current_folder, paths, permissions, settings, utf8,
+};
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, ask, status_word};
 use crate::json::{Kind, Tree};
@@ -39,16 +41,16 @@ enum Stop {
 /// Runs it; the exit code.
 pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError> {
     let [name, arguments] = words;
-    let paths = settings::Paths::find(&config::variable);
-    let place = settings::place(typed, &paths, current_folder().as_deref())?;
-    let permissions = settings::permissions(typed, place.broad)?;
+    let folders = Paths::find(&config::variable);
+    let place = paths::place(typed, &folders, current_folder().as_deref())?;
+    let permissions = permissions::permissions(typed, place.broad)?;
     let limits = settings::tool_limits(typed)?;
     let call = ToolCall {
         id: CallId("call_1".to_string()),
         name: utf8(name, "the tool's name")?.to_string(),
         arguments: read_arguments(arguments)?,
     };
-    let workspace = open_workspace(&place.folder, paths.off_limits())?;
+    let workspace = open_workspace(&place.folder, folders.off_limits())?;
     let policy = Policy::new(
         permissions.commands,
         permissions.edits,
@@ -56,7 +58,7 @@ pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError
         permissions.flag,
     );
     let outputs = match random::id(12) {
-        Ok(id) => paths.temp.join(format!("zcoder-{id}")),
+        Ok(id) => folders.temp.join(format!("zcoder-{id}")),
         Err(error) => return Ok(failed(&error)),
     };
     let toolbox = Toolbox::new(workspace, limits, outputs, true);

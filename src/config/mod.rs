@@ -11,13 +11,15 @@
 //! Invariant: no layer below knows this folder; a part gets values, never a way to look something up.
 //! Not here yet: settings files. They will come between variables and built-in defaults.
 //!
-//! Read in this order: `flags.rs`, `typed.rs`, `settings.rs`, `help.rs`.
+//! Read in this order: `flags.rs`, `typed.rs`, `settings.rs`, `paths.rs`, `permissions.rs`, `help.rs`.
 
 mod env;
 mod error;
 pub mod flags;
 pub mod help;
 mod near;
+pub mod paths;
+pub mod permissions;
 pub mod settings;
 mod typed;
 
@@ -25,5 +27,6 @@ pub use env::{Env, arguments, current_folder, variable};
 pub use error::{Source, UsageError};
 pub use flags::{Command, Id};
 pub use near::nearest;
-pub use settings::{DemoSettings, Paths, Settings, StandInSettings};
+pub use paths::Paths;
+pub use settings::{DemoSettings, Settings, StandInSettings};
 pub use typed::{Given, Typed, utf8};

@@ -3,27 +3,26 @@
 //! keep `zcoder decode` from working.
 //!
 //! ```text
-//! --yes --edits ask                → Conflict: `--yes` allows edits, `--edits ask` does not
-//! ZCODER_YES=1 … --read-only       → Permissions { commands: Deny, edits: Deny }: a flag beats a variable
 //! --context-window 32k             → num_ctx 32768        --gap-timeout off → None
-//! (no --workspace, started in $HOME) → BroadWorkspace
+//! --think on --no-think → Conflict     ZCODER_THINK=on … --no-think → Off: a flag beats a variable
 //! ```
 //!
 //! Invariant: no `Option` here means "use the default"; `None` is a value of its own (no limit, let the server decide).
 //! Invariant: nothing is written and nothing connects; the workspace is only looked at.
 //!
-//! Read next: `commands/run.rs`, which makes an `engine::Setup` of these.
+//! Read next: `paths.rs` and `permissions.rs`, two parts with rules of their own; then `commands/run.rs`, which makes an `engine::Setup` of these.
 
 use super::env::{Env, current_folder};
 use super::error::{Source, UsageError};
 use super::flags::Id;
+use super::paths::{self, Paths, Place};
+use super::permissions::{self, Permissions, same_rank};
 use super::typed::{Given, Typed};
 use crate::engine::TurnLimits;
 use crate::headless::Output;
 use crate::http::client::Timeouts;
 use crate::http::{Endpoint, Target, Via};
 use crate::model::{Options as ModelOptions, Think, ToolStyle};
-use crate::policy::{CommandMode, EditMode, Profile};
 use crate::standin::Pace;
 use crate::tools::Limits;
 use std::ffi::OsString;
@@ -36,47 +35,6 @@ const MIN_WINDOW: u64 = 4_096;
 const MAX_WINDOW: u64 = 10_485_760;
 /// A day: longer limits are "off" or a mistake.
 const MAX_SECONDS: u64 = 86_400;
-
-/// Where things are on this machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paths {
-    /// The user's home folder, if there is one.
-    pub home: Option<PathBuf>,
-    /// Our configuration (not read yet, but closed to tools already).
-    pub config: Option<PathBuf>,
-    /// Our state (not written yet, but closed to tools already).
-    pub state: Option<PathBuf>,
-    /// Where temporary folders are made.
-    pub temp: PathBuf,
-}
-
-impl Paths {
-    /// By the XDG rules; relative values are ignored as the rules demand. A missing HOME only means fewer folders.
-    pub fn find(env: Env<'_>) -> Paths {
-        let absolute = |name: &str| {
-            env(name)
-                .map(PathBuf::from)
-                .filter(|path| path.is_absolute())
-        };
-        let home = absolute("HOME");
-        let ours = absolute("ZCODER_HOME");
-        let below = |variable: &str, fallback: &str| {
-            let base = absolute(variable).or_else(|| Some(home.as_ref()?.join(fallback)));
-            Some(base?.join("zcoder"))
-        };
-        Paths {
-            config: ours.clone().or_else(|| below("XDG_CONFIG_HOME", ".config")),
-            state: ours.or_else(|| below("XDG_STATE_HOME", ".local/state")),
-            temp: absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")),
-            home,
-        }
-    }
-
-    /// What tools may never touch.
-    pub fn off_limits(&self) -> Vec<PathBuf> {
-        self.config.iter().chain(&self.state).cloned().collect()
-    }
-}
 
 /// Server and model, with warnings to be said.
 #[derive(Clone, Debug)]
@@ -101,7 +59,7 @@ pub fn server(typed: &Typed) -> Result<Server, UsageError> {
         num_ctx: window(typed)?,
         think: think(typed)?,
         keep_alive: typed.get(Id::KeepAlive).map(keep_alive).transpose()?,
-        tool_style: match word(typed, Id::ToolStyle)? {
+        tool_style: match typed.word(Id::ToolStyle)? {
             Some("native") => ToolStyle::Native,
             Some("text") => ToolStyle::Text,
             _ => ToolStyle::Auto,
@@ -114,11 +72,6 @@ pub fn server(typed: &Typed) -> Result<Server, UsageError> {
             .transpose()?,
     };
     Ok(Server { options, warnings })
-}
-
-/// The word of a flag that takes one of several; the table has checked it.
-fn word(typed: &Typed, id: Id) -> Result<Option<&str>, UsageError> {
-    typed.get(id).map(Given::text).transpose()
 }
 
 fn target(typed: &Typed, warnings: &mut Vec<String>) -> Result<Target, UsageError> {
@@ -315,127 +268,6 @@ fn temperature(given: &Given) -> Result<f64, UsageError> {
     fits.ok_or_else(|| given.bad("a number from 0 to 2"))
 }
 
-/// Whether two wishes have the same weight: both flags or both variables.
-fn same_rank(a: Source, b: Source) -> bool {
-    matches!(a, Source::Flag(_)) == matches!(b, Source::Flag(_))
-}
-
-/// The folder that tools work in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Absolute, not yet opened.
-    pub folder: PathBuf,
-    /// `/` or a home folder: edits are asked for unless said otherwise.
-    pub broad: bool,
-}
-
-/// Resolves the workspace. `start` is the folder the program was started in.
-pub fn place(typed: &Typed, paths: &Paths, start: Option<&Path>) -> Result<Place, UsageError> {
-    let given = typed.get(Id::Workspace);
-    let folder = match (given, start) {
-        (Some(given), _) if Path::new(&given.value).is_absolute() => PathBuf::from(&given.value),
-        (Some(given), Some(start)) if !given.value.is_empty() => start.join(&given.value),
-        (Some(given), Some(_)) => return Err(given.bad("a folder")),
-        (None, Some(start)) => start.to_path_buf(),
-        (_, None) => {
-            return Err(UsageError::Workspace {
-                folder: ".".to_string(),
-                cause: "the current folder has vanished or may not be read".to_string(),
-            });
-        }
-    };
-    let same = |other: &Path| match (folder.canonicalize(), other.canonicalize()) {
-        (Ok(folder), Ok(other)) => folder == other,
-        // What cannot be resolved is compared as written; opening it will say what is wrong.
-        _ => folder == other,
-    };
-    let broad = same(Path::new("/")) || paths.home.as_deref().is_some_and(same);
-    if broad && given.is_none() {
-        let folder = folder.display().to_string();
-        return Err(UsageError::BroadWorkspace { folder });
-    }
-    Ok(Place { folder, broad })
-}
-
-/// What may happen without asking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Permissions {
-    /// Commands.
-    pub commands: CommandMode,
-    /// Edits.
-    pub edits: EditMode,
-    /// Which agent.
-    pub profile: Profile,
-    /// What set the modes, for messages.
-    pub flag: Option<&'static str>,
-    /// Whatever would be asked is refused, and the model is told.
-    pub deny_questions: bool,
-}
-
-/// Resolves the permissions. Of two contradicting wishes a flag beats a variable; two of the same weight are refused.
-pub fn permissions(typed: &Typed, broad: bool) -> Result<Permissions, UsageError> {
-    let profile = match word(typed, Id::Profile)? {
-        Some("sysadmin") => Profile::Sysadmin,
-        _ => Profile::Coding,
-    };
-    let yes = typed.get(Id::Yes);
-    let deny = typed.get(Id::DenyCommands);
-    let read_only = typed.get(Id::ReadOnly);
-    let commands = [deny, read_only, yes, typed.get(Id::Commands)];
-    let edits = [read_only, yes, typed.get(Id::Edits)];
-    let commands = strongest(&commands, |given| match given.id {
-        Id::Commands => given.text(),
-        Id::Yes => Ok("allow"),
-        _ => Ok("deny"),
-    })?;
-    let edits = strongest(&edits, |given| match given.id {
-        Id::Edits => given.text(),
-        Id::Yes => Ok("auto"),
-        _ => Ok("deny"),
-    })?;
-    Ok(Permissions {
-        commands: match commands.map(|(word, _)| word) {
-            Some("allow") => CommandMode::Allow,
-            Some("deny") => CommandMode::Deny,
-            _ => CommandMode::Ask,
-        },
-        edits: match edits.map(|(word, _)| word) {
-            Some("auto") => EditMode::Auto,
-            Some("deny") => EditMode::Deny,
-            Some(_) => EditMode::Ask,
-            None if broad => EditMode::Ask,
-            None => EditMode::Auto,
-        },
-        profile,
-        flag: commands.or(edits).map(|(_, given)| given.source.name()),
-        deny_questions: commands.is_some_and(|(_, given)| given.id == Id::DenyCommands),
-    })
-}
-
-/// The wish that counts among those about one thing: flags before variables; equal weight must mean the same.
-fn strongest<'a>(
-    wishes: &[Option<&'a Given>],
-    meaning: impl Fn(&'a Given) -> Result<&'a str, UsageError>,
-) -> Result<Option<(&'a str, &'a Given)>, UsageError> {
-    let mut best: Option<(&str, &Given)> = None;
-    for &given in wishes.iter().flatten() {
-        let word = meaning(given)?;
-        match best {
-            Some((other, holder)) if same_rank(holder.source, given.source) => {
-                if other != word {
-                    return Err(UsageError::Conflict {
-                        one: holder.source,
-                        other: given.source,
-                    });
-                }
-            }
-            Some((_, holder)) if matches!(holder.source, Source::Flag(_)) => {}
-            _ => best = Some((word, given)),
-        }
-    }
-    Ok(best)
-}
-
 /// Bounds of the tools.
 pub fn tool_limits(typed: &Typed) -> Result<Limits, UsageError> {
     let seconds = typed
@@ -469,7 +301,7 @@ pub fn turn_limits(typed: &Typed) -> Result<TurnLimits, UsageError> {
 
 /// `--output`.
 pub fn output(typed: &Typed) -> Result<Output, UsageError> {
-    Ok(match word(typed, Id::Output)? {
+    Ok(match typed.word(Id::Output)? {
         Some("json") => Output::Json,
         Some("jsonl") => Output::JsonLines,
         _ => Output::Text,
@@ -532,7 +364,7 @@ impl Settings {
         let paths = Paths::find(env);
         let start = current_folder();
         let start = start.as_deref();
-        let place = place(typed, &paths, start)?;
+        let place = paths::place(typed, &paths, start)?;
         if let (Some(offline), false) = (typed.get(Id::Offline), typed.is_on(Id::WhatWouldBeSent)) {
             return Err(UsageError::Needs {
                 flag: offline.source,
@@ -541,7 +373,7 @@ impl Settings {
         }
         Ok(Settings {
             server: server(typed)?,
-            permissions: permissions(typed, place.broad)?,
+            permissions: permissions::permissions(typed, place.broad)?,
             place,
             tools: tool_limits(typed)?,
             turn: turn_limits(typed)?,
@@ -627,7 +459,7 @@ impl DemoSettings {
 }
 
 fn pace(typed: &Typed) -> Result<Pace, UsageError> {
-    Ok(match word(typed, Id::Pace)? {
+    Ok(match typed.word(Id::Pace)? {
         Some("none") => Pace::None,
         Some("slow") => Pace::Slow,
         _ => Pace::Model,

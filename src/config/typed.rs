@@ -109,6 +109,11 @@ impl Typed {
         self.given.iter().rev().find(|given| given.id == id)
     }
 
+    /// The word of a flag that takes one of several; which ones was checked against the table.
+    pub fn word(&self, id: Id) -> Result<Option<&str>, UsageError> {
+        self.get(id).map(Given::text).transpose()
+    }
+
     /// All values, for flags that may be repeated.
     pub fn all(&self, id: Id) -> impl Iterator<Item = &Given> {
         self.given.iter().filter(move |given| given.id == id)
