@@ -135,6 +135,10 @@ pub fn preview(setup: Setup, prompt: Op, notice: &mut dyn FnMut(Event)) -> Resul
         notice(Event::Notice { level, text });
     }
     let limit = prompt::attachment_limit(plan.shape.window);
+    if let Some(text) = prompt::cut_notice(attachment.as_deref(), limit) {
+        let level = Level::Warning;
+        notice(Event::Notice { level, text });
+    }
     let mut conversation = opening::open_conversation(
         setup.log,
         &setup.backend,

@@ -14,6 +14,7 @@
 //! user's word is labelled as such.
 use crate::policy::Profile;
 use crate::protocol::{Message, Note};
+use crate::text::grouped;
 
 /// Before every note: models take user-role text for the user's word.
 const LABEL: &str = "[note from zcoder, not from the user]";
@@ -89,6 +90,18 @@ pub(super) fn note(note: Note, text: &str) -> Message {
 /// The most of an attachment that goes into a window of this many tokens: a quarter of it.
 pub(super) fn attachment_limit(window: u64) -> u64 {
     ATTACHMENT_BYTES.min(window / 4 * 3)
+}
+
+/// What the person is told when an attachment of this many bytes does not fit whole.
+pub(super) fn cut_notice(attachment: Option<&str>, limit: u64) -> Option<String> {
+    let bytes = attachment.map_or(0, |attached| attached.len() as u64);
+    (bytes > limit).then(|| {
+        format!(
+            "the attachment has {} bytes; the model is given its first and last {}; for more, put it into a file of the workspace and name that",
+            grouped(bytes),
+            grouped(limit / 2)
+        )
+    })
 }
 
 /// What the person said, with what came through the pipe behind it.

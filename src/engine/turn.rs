@@ -104,9 +104,11 @@ impl Turn {
     /// Whether the model may be asked once more.
     fn may_ask(&self) -> Flow<()> {
         match self.limits.max_turns {
-            Some(max) if self.tally.requests >= max => Err(TurnEnd::limit(format!(
-                "the model was asked {max} times (--max-turns)"
-            ))),
+            Some(max) if self.tally.requests >= max => {
+                let times = if max == 1 { "time" } else { "times" };
+                let which = format!("the model was asked {max} {times} (--max-turns)");
+                Err(TurnEnd::limit(which))
+            }
             Some(_) | None => Ok(()),
         }
     }
@@ -227,11 +229,11 @@ impl Engine {
             return Err(TurnEnd::new(Status::Unusable { reason }));
         }
         let window = self.open(turn)?;
-        self.append(prompt::user(
-            text,
-            attachment,
-            prompt::attachment_limit(window),
-        ));
+        let limit = prompt::attachment_limit(window);
+        if let Some(cut) = prompt::cut_notice(attachment, limit) {
+            self.notice(Level::Warning, cut);
+        }
+        self.append(prompt::user(text, attachment, limit));
         loop {
             let reply = self.ask_model(turn)?;
             match decide::decide(reply, self.strict_finish, window, &mut turn.tries) {

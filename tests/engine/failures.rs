@@ -263,14 +263,19 @@ fn empty_replies_are_asked_about_once() {
 
 #[test]
 fn the_number_of_model_calls_can_be_limited() {
-    let look = |id| calls(&[(id, "list_files", "{}")]);
-    let chats = vec![look("c1"), look("c2"), look("c3"), says("next turn")];
-    let run = Run::start(Scene::new(chats), |_, setup| {
-        setup.limits.max_turns = Some(2)
-    });
-    let events = run.turn("go");
-    let which = "the model was asked 2 times (--max-turns)".to_string();
-    assert_eq!(status(&events), Status::Limit { which });
-    assert_eq!(run.fake.chats().len(), 2);
-    run.finish();
+    for (max, which) in [
+        (1, "the model was asked 1 time (--max-turns)"),
+        (2, "the model was asked 2 times (--max-turns)"),
+    ] {
+        let look = |id| calls(&[(id, "list_files", "{}")]);
+        let chats = vec![look("c1"), look("c2"), look("c3"), says("next turn")];
+        let run = Run::start(Scene::new(chats), |_, setup| {
+            setup.limits.max_turns = Some(max)
+        });
+        let events = run.turn("go");
+        let which = which.to_string();
+        assert_eq!(status(&events), Status::Limit { which });
+        assert_eq!(run.fake.chats().len() as u64, max);
+        run.finish();
+    }
 }

@@ -6,7 +6,7 @@ use crate::support::temp::Temp;
 use zcoder::engine::preview;
 use zcoder::model::ToolStyle;
 use zcoder::policy::Profile;
-use zcoder::protocol::{Event, Op, Status};
+use zcoder::protocol::{Event, Level, Op, Status};
 
 fn prompt(text: &str, attachment: Option<&str>) -> Op {
     Op::Prompt {
@@ -130,7 +130,13 @@ fn a_long_attachment_keeps_head_and_tail() {
     });
     let long = format!("HEAD{}TAIL", "x".repeat(100_000));
     run.say(prompt("what is this?", Some(&long)));
-    run.until_ended();
+    let events = run.until_ended();
+    let text = "the attachment has 100,008 bytes; the model is given its first and last 1,536; for more, put it into a file of the workspace and name that".to_string();
+    let level = Level::Warning;
+    assert!(
+        events.contains(&Event::Notice { level, text }),
+        "{events:?}"
+    );
     let body = String::from_utf8(run.finish().remove(0)).expect("UTF-8");
     let attached = r"what is this?\n\n[attached from standard input, 100008 bytes]\nHEADxxx";
     assert!(body.contains(attached), "{body}");
