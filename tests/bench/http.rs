@@ -15,7 +15,7 @@ use zcoder::sys::Cancel;
 const BLOCK_BYTES: usize = 256 << 10;
 
 /// The group of `cargo bench`.
-pub fn group(out: &mut dyn Write, effort: Effort) -> io::Result<()> {
+pub(crate) fn group(out: &mut dyn Write, effort: Effort) -> io::Result<()> {
     let bytes = effort.corpus_bytes() * 8;
     for chunk_bytes in [64, 1024] {
         received(out, effort, bytes, chunk_bytes)?;
@@ -24,7 +24,7 @@ pub fn group(out: &mut dyn Write, effort: Effort) -> io::Result<()> {
 }
 
 /// The primitive `http URL`: gets it and prints how many bytes its body has.
-pub fn get(out: &mut dyn Write, urls: &[String]) -> io::Result<()> {
+pub(crate) fn get(out: &mut dyn Write, urls: &[String]) -> io::Result<()> {
     for url in urls {
         let authority = url.find("://").map_or(0, |at| at + 3);
         let path = url[authority..]
