@@ -326,3 +326,16 @@ fn no_mixture_leaves_a_control_behind() {
         );
     }
 }
+
+#[test]
+fn numbers_are_grouped_by_three() {
+    for (number, expected) in [
+        (0, "0"),
+        (999, "999"),
+        (1_000, "1,000"),
+        (12_345, "12,345"),
+        (u64::MAX, "18,446,744,073,709,551,615"),
+    ] {
+        assert_eq!(zcoder::text::grouped(number), expected);
+    }
+}

@@ -24,6 +24,7 @@
 
 use super::{Card, Loaded, ModelEntry, ToolStyle};
 use crate::protocol::Usage;
+use crate::text::grouped;
 use std::fmt;
 
 /// A window that a coding task fits into; smaller loaded ones are not kept.
@@ -399,19 +400,6 @@ pub fn cut_notice(
             grouped(window)
         )
     })
-}
-
-/// `32,768`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// `9.4 GB`, as the vendors of memory count.

@@ -1,4 +1,5 @@
-//! Text: bytes that arrive in pieces become characters (`utf8.rs`), and foreign characters become harmless ones (`sanitize.rs`).
+//! Text: bytes that arrive in pieces become characters (`utf8.rs`), foreign characters become harmless ones (`sanitize.rs`), and
+//! numbers become readable ones.
 //!
 //! ```text
 //! e2 82 | ac 1b 5b 33 31 6d 21       two reads from a program, cut inside a character
@@ -18,3 +19,16 @@ mod utf8;
 
 pub use sanitize::{clip, line, plain, visible};
 pub use utf8::{Utf8, repair};
+
+/// A number for people, in groups of three digits: `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

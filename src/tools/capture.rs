@@ -26,8 +26,8 @@ use std::io::{self, Write};
 use crate::sys::simd;
 use crate::text;
 
-use super::grouped;
 use super::outputs::{MAX_KEPT_BYTES, Place};
+use crate::text::grouped;
 
 /// Lines that look like errors.
 const MAX_MARKS: usize = 10;

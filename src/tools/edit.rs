@@ -35,7 +35,7 @@ use super::content::not_text;
 use super::seen::{Known, Seen};
 use super::unified::{Diff, unified};
 use super::workspace::{Refusal, WsPath};
-use super::{done, failed, grouped, shown};
+use super::{done, failed, shown};
 
 /// Larger files are not edited: they are held in memory twice.
 const MAX_BYTES: u64 = 64 << 20;
@@ -119,8 +119,8 @@ impl Before {
         if bytes.len() as u64 > MAX_BYTES {
             return Err(Refusal(format!(
                 "`{name}` has {} bytes; files above {} are not edited by this tool. Change it with run_command, for example with sed.",
-                grouped(meta.len()),
-                grouped(MAX_BYTES)
+                text::grouped(meta.len()),
+                text::grouped(MAX_BYTES)
             )));
         }
         if let Some(what) = not_text(&bytes) {
@@ -395,7 +395,7 @@ fn sync_folder(folder: Option<&Path>) {
 pub(super) fn count_lines(count: u64) -> String {
     format!(
         "{} {}",
-        grouped(count),
+        text::grouped(count),
         if count == 1 { "line" } else { "lines" }
     )
 }

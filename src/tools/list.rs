@@ -32,8 +32,10 @@ use std::path::{Path, PathBuf};
 
 use crate::protocol::{Facts, ToolOutcome};
 
+use crate::text::grouped;
+
 use super::workspace::{Purpose, Refusal, Workspace};
-use super::{done, failed, grouped, shown};
+use super::{done, failed, shown};
 
 const DEPTH: u64 = 3;
 const ENTRIES: u64 = 200;

@@ -306,7 +306,7 @@ impl Toolbox {
             Some(seconds) => {
                 return Err(Refusal(format!(
                     "timeout_seconds must be from 1 to {}, found {seconds}. Leave it out for {} seconds.",
-                    grouped(MAX_TIMEOUT_SECONDS),
+                    text::grouped(MAX_TIMEOUT_SECONDS),
                     self.limits.command_timeout.as_secs()
                 )));
             }
@@ -354,17 +354,4 @@ fn failed(text: String) -> ToolOutcome {
 /// Foreign text within a sentence: nothing invisible, no line ends.
 fn shown(text: &str) -> String {
     text::visible(text).replace('\n', "\\n")
-}
-
-/// `1234567` → `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -31,7 +31,7 @@ use super::outputs::Outputs;
 use super::range::{End, Range};
 use super::seen::Seen;
 use super::workspace::{Purpose, Refusal, Workspace, WsPath};
-use super::{done, failed, grouped, shown};
+use super::{done, failed, shown};
 
 /// Lines of a file that is too large are counted so far.
 const COUNTED_BYTES: u64 = 256 << 20;
@@ -201,7 +201,7 @@ fn odd_note(bytes: &[u8]) -> Option<String> {
     (odd > 0).then(|| {
         format!(
             "{} {noun} that {verb} not UTF-8 {verb} shown as \u{fffd}; edits keep them where they do not touch them",
-            grouped(odd as u64)
+            text::grouped(odd as u64)
         )
     })
 }
@@ -234,9 +234,9 @@ fn too_large(
         "`{name}` is too large to read whole: {} bytes in {more}{}; at most {} bytes are shown at once. \
          Read a part with start_line and end_line (start_line=1, end_line={fits} fits), \
          or find the place first with run_command and grep -n.",
-        grouped(size),
+        text::grouped(size),
         count_lines(lines),
-        grouped(limit),
+        text::grouped(limit),
     )))
 }
 
@@ -317,7 +317,7 @@ fn shown_range(bytes: &[u8], end: End, first: u64, limit: u64) -> String {
         number += 1;
     }
     let last = number - 1;
-    let limit = grouped(limit);
+    let limit = text::grouped(limit);
     let after = match end {
         End::File => format!("line {last} is the last"),
         End::More => "more lines follow".to_string(),
@@ -348,6 +348,6 @@ fn refuse_binary(name: &str, what: &str, size: u64) -> String {
     format!(
         "`{name}` is {what} ({} bytes), and read_file shows text only. \
          Use run_command with a program that understands it, or work without its content.",
-        grouped(size)
+        text::grouped(size)
     )
 }

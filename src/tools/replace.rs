@@ -31,7 +31,7 @@ use super::seen::Seen;
 use super::stub::first_stub;
 use super::unified::{line_end, line_ends, line_start};
 use super::workspace::{Purpose, Refusal, Workspace};
-use super::{failed, grouped, shown};
+use super::{failed, shown};
 
 /// Works out a replacement.
 pub(super) fn replace(
@@ -167,7 +167,7 @@ fn several(name: &str, file: &[u8], places: &Places) -> String {
     format!(
         "old_text stands in `{name}` {} times (lines {}{more}), so nothing was changed. Add lines before or after it to \
          old_text and new_text until it names one place.",
-        grouped(places.total),
+        text::grouped(places.total),
         lines.join(", ")
     )
 }

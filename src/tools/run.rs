@@ -35,8 +35,8 @@ use crate::sys::process::{self, End, Next, Ran, Spec};
 use crate::text::{self, Utf8};
 
 use super::capture::{Capture, Captured, Kept};
+use super::failed;
 use super::outputs::Outputs;
-use super::{failed, grouped};
 
 /// Between two calls of `on_output`: nobody reads faster.
 const LIVE_INTERVAL: Duration = Duration::from_millis(50);
@@ -171,7 +171,7 @@ fn why_not(command: &Command, error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::ArgumentListTooLong => format!(
             "the command is too long for the system: {} bytes. Write it to a file with write_file and run that file.",
-            grouped(command.text.len() as u64)
+            text::grouped(command.text.len() as u64)
         ),
         ErrorKind::InvalidInput if command.text.contains('\0') => {
             "the command contains a NUL character, which no shell can take. Call run_command again without it.".to_string()
@@ -248,7 +248,7 @@ fn first_line(command: &Command, ran: &Ran, captured: &Captured) -> String {
 fn how_it_ended(command: &Command, ran: &Ran) -> String {
     let took = match ran.elapsed.as_secs() {
         0 => String::new(),
-        seconds => format!(" after {} s", grouped(seconds)),
+        seconds => format!(" after {} s", text::grouped(seconds)),
     };
     match ran.end {
         End::Exited(code) => {
@@ -263,7 +263,7 @@ fn how_it_ended(command: &Command, ran: &Ran) -> String {
         End::Signaled(number) => format!("killed by signal {number}{}{took}", signal_name(number)),
         End::TimedOut => format!(
             "timed out after {} s: the command and its children were ended",
-            grouped(command.timeout.as_secs())
+            text::grouped(command.timeout.as_secs())
         ),
         End::Cancelled => {
             format!("cancelled by the user{took}: the command and its children were ended")
@@ -292,8 +292,8 @@ fn size(captured: &Captured) -> String {
     let noun = if captured.lines == 1 { "line" } else { "lines" };
     format!(
         "{} {noun}, {} bytes",
-        grouped(captured.lines),
-        grouped(captured.bytes)
+        text::grouped(captured.lines),
+        text::grouped(captured.bytes)
     )
 }
 
@@ -345,7 +345,7 @@ impl Live {
 
     fn hand_out(&mut self, on_output: &mut dyn FnMut(&str)) {
         if self.dropped > 0 {
-            let note = format!("[{} bytes not shown]\n", grouped(self.dropped));
+            let note = format!("[{} bytes not shown]\n", text::grouped(self.dropped));
             self.waiting.insert_str(0, &note);
             self.dropped = 0;
         }

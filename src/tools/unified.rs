@@ -24,7 +24,7 @@
 use std::ops::Range;
 
 use super::edit::Splice;
-use super::grouped;
+use crate::text::grouped;
 
 const CONTEXT: usize = 3;
 /// Above this a removed block is shown by its ends.

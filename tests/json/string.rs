@@ -65,7 +65,10 @@ fn lone_surrogates_become_a_replacement_each() {
     reads(r"\ude00\ud83d", "\u{fffd}\u{fffd}");
     reads(r"\ud83dx", "\u{fffd}x");
     reads(r"\ud83d\n", "\u{fffd}\n");
-    reads(r"\ud83d\ue000\ud83d\udbff", "\u{fffd}\u{e000}\u{fffd}\u{fffd}");
+    reads(
+        r"\ud83d\ue000\ud83d\udbff",
+        "\u{fffd}\u{e000}\u{fffd}\u{fffd}",
+    );
     reads(r"\ud7ff\udc00\ue000", "\u{d7ff}\u{fffd}\u{e000}");
     reads(r"\ud83d\u0041", "\u{fffd}A");
     reads(r"\ud83d\ud83d\ude00", "\u{fffd}😀");

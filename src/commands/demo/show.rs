@@ -114,7 +114,7 @@ impl Show {
                     .lines()
                     .find_map(|line| line.strip_prefix("Content-Length: "));
                 let length = length.and_then(|length| length.parse().ok()).unwrap_or(0);
-                let text = format!("{first}, then {} bytes of JSON", grouped(length));
+                let text = format!("{first}, then {} bytes of JSON", text::grouped(length));
                 self.page.excerpt("2 request", &text);
             }
             1 => self.page.excerpt("", &shown),
@@ -168,7 +168,7 @@ impl Show {
         };
         if self.is_first() {
             let chunks = chunks(&chat.wire).len();
-            let bytes = grouped(chat.wire.len() as u64);
+            let bytes = text::grouped(chat.wire.len() as u64);
             let records = chat.records;
             let what = match calls.len() {
                 0 => "no call: an answer".to_string(),
@@ -224,7 +224,7 @@ impl Show {
                 self.lines(changed);
             }
             Facts::None | Facts::Read { .. } => {
-                let bytes = grouped(outcome.text.len() as u64);
+                let bytes = text::grouped(outcome.text.len() as u64);
                 let lines = outcome.text.lines().count();
                 let status = match outcome.status {
                     ToolStatus::Ok => "ok",
@@ -262,7 +262,7 @@ impl Show {
                 ..
             } => {
                 self.page.entry("  asked", &self.asked.join(", "));
-                let window = grouped(*window);
+                let window = text::grouped(*window);
                 self.page.entry(
                     "  model",
                     &format!("{name}: {why}; window {window} tokens: {window_why}"),
@@ -322,7 +322,7 @@ impl Show {
                 "The other requests go the same way: what was sent stays as it is, news is added",
             );
         }
-        let (number, bytes, new) = (self.request, grouped(bytes), grouped(new));
+        let (number, bytes, new) = (self.request, text::grouped(bytes), text::grouped(new));
         self.page.line(&format!(
             "Request {number}: {bytes} bytes, {new} of them new"
         ));
@@ -367,19 +367,6 @@ pub(super) fn is_done(receipt: &Receipt) -> bool {
         | Status::Limit { .. }
         | Status::Cancelled => false,
     }
-}
-
-/// `32,768`
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// `4 ms`, `6.3 s`
