@@ -182,13 +182,15 @@ impl Key {
     #[inline]
     fn of(name: Text<'_>) -> Key {
         match Key::of_bytes(name.raw()) {
+            // The two plain names that every record has need no second look.
+            Key::Plain if matches!(name.raw(), b"model" | b"created_at") => Key::Plain,
             // Only a name that is none of ours can be written with escapes.
             Key::Plain if name.raw().contains(&b'\\') => Key::of_bytes(name.decode().as_bytes()),
             key => key,
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn of_bytes(name: &[u8]) -> Key {
         match name {
             b"message" => Key::Message,
