@@ -10,7 +10,7 @@ use zcoder::sys::Cancel;
 pub(super) const CHAT: Request<'static> = Request {
     method: "POST",
     path: "/api/chat",
-    body: &[b"{\"model\":\"m\"", b"", b"}"],
+    body: &[b"{\"model\":\"m\"", b"", b"}", b""],
 };
 
 pub(super) const GET: Request<'static> = Request {

@@ -293,6 +293,52 @@ fn corpus_46_an_early_answer_is_read() {
 }
 
 #[test]
+fn corpus_46_an_answer_that_has_begun_stops_the_request() {
+    let body = vec![b'x'; 64 << 20];
+    let request = Request {
+        method: "POST",
+        path: "/api/chat",
+        body: &[&body],
+    };
+    let head = b"HTTP/1.1 413 Too Large\r\nContent-Length: 9\r\n\r\n".to_vec();
+    // It would go on answering only if the whole request came.
+    let peer = Peer::play([
+        Act::Read(1000),
+        Act::Send(head),
+        Act::Read(64 << 20),
+        Act::Send(b"too large".to_vec()),
+    ]);
+    let timeouts = Timeouts {
+        gap: Some(Duration::from_millis(300)),
+        ..patient()
+    };
+    let cancel = Cancel::new().expect("a switch");
+    let mut was_sent = false;
+    let on = &mut |step: Step<'_>| {
+        was_sent = was_sent || matches!(step, Step::Sent);
+        ControlFlow::Continue(())
+    };
+    let result = exchange(
+        &peer.target(),
+        &request,
+        &timeouts,
+        Limits::default(),
+        &cancel,
+        on,
+    );
+    assert!(matches!(
+        result,
+        Err(Error::Silent {
+            after_first_byte: true,
+            ..
+        })
+    ));
+    assert!(!was_sent);
+    let requests = peer.requests();
+    assert!(requests[0].len() < 64 << 20);
+}
+
+#[test]
 fn a_broken_pipe_without_an_answer_is_told() {
     let body = vec![b'x'; 32 << 20];
     let request = Request {
