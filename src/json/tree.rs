@@ -159,8 +159,9 @@ impl Tree {
         let bytes = tokens.bytes();
         // The value begins here, or behind a comma: what is kept of the text includes that then, so that offsets are known at once.
         let origin = tokens.offset();
-        // A guess that is right or too big for most texts. Pages that are not touched cost nothing.
-        let mut nodes: Vec<Node> = Vec::with_capacity((bytes.len() - origin) / 8 + 4);
+        // Right for texts of ordinary density; a dense one grows once, an indented one gives room back below. A bigger guess is no
+        // gain: memory beyond the text's own size goes back to the system with each tree, and every page has to be made anew.
+        let mut nodes: Vec<Node> = Vec::with_capacity((bytes.len() - origin) / 16 + 16);
         let mut decoded = Vec::new();
         // The innermost open array or object. While it is open, `start` of its node is the index of the one around it.
         let mut innermost = 0;
@@ -221,7 +222,7 @@ impl Tree {
         let Ok(text) = std::str::from_utf8(text) else {
             return Tree::repaired(text, decoded.as_bytes(), nodes);
         };
-        if nodes.capacity() > 2 * nodes.len() + 32 {
+        if nodes.capacity() > nodes.len() + 64 {
             nodes.shrink_to_fit();
         }
         Some(Tree {
