@@ -19,9 +19,9 @@ use crate::policy::Command;
 use crate::protocol::{
     Event, Facts, Level, Message, Note, Stage, Status, ToolCall, ToolOutcome, ToolStatus,
 };
-use crate::session::{self, Record};
+use crate::session::Record;
 use crate::text;
-use crate::tools::{self, Call, Edit, Finish, JournalRecord, Prepared};
+use crate::tools::{self, Call, Edit, Finish, Prepared};
 
 /// Characters of an argument in a summary.
 const SUMMARY_CHARS: usize = 100;
@@ -166,8 +166,8 @@ impl Engine {
             return (failed("no session is open"), None);
         };
         let log = &mut conversation.log;
-        let mut journal = |record: &JournalRecord| {
-            log.append(Record::Edit(journal_record(record)));
+        let mut journal = |record| {
+            log.append(Record::Edit(record));
             Ok(())
         };
         (self.toolbox.apply(approved, &mut journal), None)
@@ -227,20 +227,6 @@ pub(super) fn denied(text: &str) -> ToolOutcome {
 
 pub(super) fn cancelled(text: &str) -> ToolOutcome {
     outcome(ToolStatus::Cancelled, text)
-}
-
-fn journal_record(record: &JournalRecord) -> session::Edit {
-    let spans = record.spans.iter().map(|span| session::Span {
-        offset: span.offset,
-        old: span.old.clone(),
-        new_len: span.new_len,
-    });
-    session::Edit {
-        path: record.path.clone(),
-        before: record.before,
-        after: record.after,
-        spans: spans.collect(),
-    }
 }
 
 /// One line for people: the tool and the argument that matters.

@@ -26,12 +26,14 @@
 mod call;
 mod event;
 mod ids;
+mod journal;
 mod message;
 mod op;
 mod tap;
 pub use call::{Facts, ToolCall, ToolOutcome, ToolStatus};
 pub use event::{CommandRun, DecidedBy, Event, FileChange, Level, Receipt, Status, Waiting};
 pub use ids::{AskId, CallId, RequestId, TurnId};
+pub use journal::{JournalRecord, Span};
 pub use message::{Message, Note, StopReason, Usage};
 pub use op::{Decision, Op, Question};
 pub use tap::{Stage, Tap};

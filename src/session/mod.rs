@@ -18,7 +18,7 @@
 //! `Message::Assistant` with calls comes, before the next message of another kind, one `Message::Tool` for each call, in order.
 //!
 //! Read next: `engine::conversation`, the writer.
-use crate::protocol::{CallId, DecidedBy, Decision, Message, Receipt, TurnId};
+use crate::protocol::{CallId, DecidedBy, Decision, JournalRecord, Message, Receipt, TurnId};
 use crate::sys::{clock, random};
 use std::time::SystemTime;
 
@@ -57,7 +57,7 @@ pub enum Record {
         by: DecidedBy,
     },
     /// A file is about to change: enough to undo it. Appended before the file is touched.
-    Edit(Edit),
+    Edit(JournalRecord),
     /// A turn ended.
     Receipt {
         /// Which turn.
@@ -65,30 +65,6 @@ pub enum Record {
         /// What it came to. Its answer is empty: it is the model's last message.
         receipt: Receipt,
     },
-}
-
-/// The journal of one edit: what stood where, and both hashes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// Relative to the workspace.
-    pub path: String,
-    /// SHA-256 of the file before; `None`: it did not exist.
-    pub before: Option<[u8; 32]>,
-    /// SHA-256 of the file after.
-    pub after: [u8; 32],
-    /// Replaced spans in order of offset.
-    pub spans: Vec<Span>,
-}
-
-/// `old` bytes at `offset` of the old file were replaced by `new_len` bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// In bytes of the old file.
-    pub offset: u64,
-    /// What stood there.
-    pub old: Vec<u8>,
-    /// Bytes that stand there now.
-    pub new_len: u64,
 }
 
 /// The log.

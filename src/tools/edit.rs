@@ -26,7 +26,7 @@ use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Facts, ToolOutcome};
+use crate::protocol::{Facts, JournalRecord, Span, ToolOutcome};
 use crate::sha256::{Sha256, digest};
 use crate::sys::file;
 use crate::text;
@@ -64,30 +64,6 @@ pub(super) struct Before {
     pub(super) bytes: Vec<u8>,
     hash: [u8; 32],
     pub(super) known: Known,
-}
-
-/// What undo needs: replaced spans and both hashes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JournalRecord {
-    /// Relative to the workspace.
-    pub path: String,
-    /// SHA-256 of the old file; `None`: there was none.
-    pub before: Option<[u8; 32]>,
-    /// SHA-256 of the new file.
-    pub after: [u8; 32],
-    /// In the order of the old file, apart from each other.
-    pub spans: Vec<Span>,
-}
-
-/// `old` bytes at `offset` of the old file were replaced by `new_len` bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// In the old file.
-    pub offset: u64,
-    /// What stood there.
-    pub old: Vec<u8>,
-    /// How many bytes stand there now.
-    pub new_len: u64,
 }
 
 impl Before {
@@ -211,7 +187,7 @@ impl Edit {
     pub(super) fn make(
         self,
         seen: &mut Seen,
-        journal: &mut dyn FnMut(&JournalRecord) -> io::Result<()>,
+        journal: &mut dyn FnMut(JournalRecord) -> io::Result<()>,
     ) -> ToolOutcome {
         let name = shown(self.path.shown());
         let parts = self.parts();
@@ -221,7 +197,7 @@ impl Edit {
         let Ok(old_file) = self.current() else {
             return failed(changed_meanwhile(&name, self.before.is_some()));
         };
-        if let Err(error) = journal(&self.record(after)) {
+        if let Err(error) = journal(self.record(after)) {
             return failed(format!(
                 "`{name}` was not changed: its journal record could not be written ({error}), and without one the change \
                  could not be undone. Tell the user."

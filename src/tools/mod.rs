@@ -60,11 +60,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::policy::{Approved, Command};
-use crate::protocol::{Facts, ToolOutcome, ToolStatus};
+use crate::protocol::{Facts, JournalRecord, ToolOutcome, ToolStatus};
 use crate::text;
 
 pub use args::{Checked, check};
-pub use edit::{Edit, JournalRecord, Span};
+pub use edit::Edit;
 pub use run::Running;
 pub use table::{ALL, Set, describe, schemas};
 pub use workspace::{Purpose, Refusal, Workspace, WsPath};
@@ -267,7 +267,7 @@ impl Toolbox {
     pub fn apply(
         &mut self,
         edit: Approved<Edit>,
-        journal: &mut dyn FnMut(&JournalRecord) -> io::Result<()>,
+        journal: &mut dyn FnMut(JournalRecord) -> io::Result<()>,
     ) -> ToolOutcome {
         let edit = edit.into_value();
         let path = edit.path().shown().to_string();

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use zcoder::json::{Tree, Writer};
 use zcoder::policy::{CommandMode, EditMode, Policy, Profile, Verdict};
-use zcoder::protocol::{CallId, Facts, ToolCall, ToolOutcome, ToolStatus};
-use zcoder::tools::{Edit, JournalRecord, Limits, Prepared, Toolbox, Workspace};
+use zcoder::protocol::{CallId, Facts, JournalRecord, ToolCall, ToolOutcome, ToolStatus};
+use zcoder::tools::{Edit, Limits, Prepared, Toolbox, Workspace};
 
 use crate::support::temp::Temp;
 
@@ -94,7 +94,7 @@ impl Kit {
         };
         let journal = &mut self.journal;
         self.toolbox.apply(approved, &mut |record| {
-            journal.push(record.clone());
+            journal.push(record);
             Ok(())
         })
     }
