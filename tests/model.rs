@@ -14,7 +14,7 @@ use std::time::Duration;
 use zcoder::http::client::Timeouts;
 use zcoder::http::{Endpoint, Target};
 use zcoder::json::Tree;
-use zcoder::model::{Backend, Chat, Error, Options, Progress, Reply, Shape, ToolStyle};
+use zcoder::model::{Backend, Chat, Error, Options, Progress, Reply, Shape};
 use zcoder::protocol::{Message, Tap};
 use zcoder::sys::Cancel;
 
@@ -23,22 +23,14 @@ const OFFERED: &[&str] = &["read_file", "list_files", "run_command"];
 
 fn options(port: u16) -> Options {
     let (endpoint, _) = Endpoint::parse(&format!("127.0.0.1:{port}")).expect("an address");
+    let target = Target::new(endpoint, None, Vec::new()).expect("a target");
     Options {
-        target: Target::new(endpoint, None, Vec::new()).expect("a target"),
         timeouts: Timeouts {
             connect: Duration::from_secs(5),
             first_byte: Some(Duration::from_secs(30)),
             gap: Some(Duration::from_secs(30)),
         },
-        model: None,
-        last_used: None,
-        num_ctx: None,
-        think: None,
-        keep_alive: None,
-        tool_style: ToolStyle::Auto,
-        allow_cloud: false,
-        temperature: None,
-        seed: None,
+        ..Options::new(target)
     }
 }
 

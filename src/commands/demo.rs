@@ -22,9 +22,8 @@ mod stops;
 use crate::config::DemoSettings;
 use crate::engine::{self, Setup, Submit, TurnLimits};
 use crate::headless::out::{complain, exit, exit_code};
-use crate::http::client::Timeouts;
 use crate::http::{Endpoint, Target};
-use crate::model::{self, Backend, ToolStyle};
+use crate::model::{self, Backend};
 use crate::policy::{CommandMode, EditMode, Policy, Profile};
 use crate::protocol::{Event, Op, Tap};
 use crate::session::Log;
@@ -271,19 +270,7 @@ fn setup(
     let address = standin.address().to_string();
     let (endpoint, _) = Endpoint::parse(&address).map_err(|error| error.to_string())?;
     let target = Target::new(endpoint, None, Vec::new()).map_err(|error| error.to_string())?;
-    let model = model::Options {
-        target,
-        timeouts: Timeouts::default(),
-        model: None,
-        last_used: None,
-        num_ctx: None,
-        think: None,
-        keep_alive: None,
-        tool_style: ToolStyle::Auto,
-        allow_cloud: false,
-        temperature: None,
-        seed: None,
-    };
+    let model = model::Options::new(target);
     let workspace = Workspace::open(&folder.project(), Vec::new())?;
     let limits = Limits {
         read_bytes: 64 << 10,

@@ -91,6 +91,25 @@ pub struct Options {
     pub seed: Option<u64>,
 }
 
+impl Options {
+    /// This server, and nothing else set.
+    pub fn new(target: Target) -> Options {
+        Options {
+            target,
+            timeouts: Timeouts::default(),
+            model: None,
+            last_used: None,
+            num_ctx: None,
+            think: None,
+            keep_alive: None,
+            tool_style: ToolStyle::default(),
+            allow_cloud: false,
+            temperature: None,
+            seed: None,
+        }
+    }
+}
+
 /// One installed model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelEntry {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use zcoder::engine::{self, Setup, Submit, TurnLimits};
 use zcoder::http::{Endpoint, Target};
 use zcoder::json::{Tree, Value};
-use zcoder::model::{Backend, Options, ToolStyle};
+use zcoder::model::{Backend, Options};
 use zcoder::policy::{CommandMode, EditMode, Policy, Profile};
 use zcoder::protocol::{Decision, Event, Level, Op, Tap};
 use zcoder::session::Log;
@@ -27,18 +27,10 @@ pub(crate) struct Run {
 /// A setup as the tests want it: commands ask, edits are free, nobody to ask.
 pub(crate) fn setup(fake: &Fake, temp: &Temp) -> Setup {
     let (endpoint, _) = Endpoint::parse(&fake.address.to_string()).expect("address");
+    let target = Target::new(endpoint, None, Vec::new()).expect("target");
     let model = Options {
-        target: Target::new(endpoint, None, Vec::new()).expect("target"),
-        timeouts: zcoder::http::client::Timeouts::default(),
         model: Some(("m".to_string(), "--model")),
-        last_used: None,
-        num_ctx: None,
-        think: None,
-        keep_alive: None,
-        tool_style: ToolStyle::Auto,
-        allow_cloud: false,
-        temperature: None,
-        seed: None,
+        ..Options::new(target)
     };
     let limits = Limits {
         read_bytes: 64 * 1024,

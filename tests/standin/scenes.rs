@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 use zcoder::http::client::Timeouts;
 use zcoder::http::{Endpoint, Target};
-use zcoder::model::{Backend, Chat, Error, Options, Reply, Shape, Think, ToolStyle};
+use zcoder::model::{Backend, Chat, Error, Options, Reply, Shape, Think};
 use zcoder::protocol::{Message, Tap};
 use zcoder::standin::{StandIn, scenes};
 use zcoder::sys::Cancel;
@@ -39,22 +39,14 @@ const TOOLS: &str = r#"[{"type":"function","function":{"name":"list_files","desc
 
 fn backend(standin: &StandIn, limit: Duration) -> Backend {
     let (endpoint, _) = Endpoint::parse(&standin.address().to_string()).expect("an address");
+    let target = Target::new(endpoint, None, Vec::new()).expect("a target");
     let options = Options {
-        target: Target::new(endpoint, None, Vec::new()).expect("a target"),
         timeouts: Timeouts {
             connect: limit,
             first_byte: Some(limit),
             gap: Some(limit),
         },
-        model: None,
-        last_used: None,
-        num_ctx: None,
-        think: None,
-        keep_alive: None,
-        tool_style: ToolStyle::Auto,
-        allow_cloud: false,
-        temperature: None,
-        seed: None,
+        ..Options::new(target)
     };
     Backend::ollama(&options, Tap::default())
 }

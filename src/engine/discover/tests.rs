@@ -4,19 +4,7 @@ use crate::http::{Endpoint, Target};
 
 fn options() -> Options {
     let (endpoint, _) = Endpoint::parse("127.0.0.1:11434").unwrap();
-    Options {
-        target: Target::new(endpoint, None, Vec::new()).unwrap(),
-        timeouts: crate::http::client::Timeouts::default(),
-        model: None,
-        last_used: None,
-        num_ctx: None,
-        think: None,
-        keep_alive: None,
-        tool_style: ToolStyle::Auto,
-        allow_cloud: false,
-        temperature: None,
-        seed: None,
-    }
+    Options::new(Target::new(endpoint, None, Vec::new()).unwrap())
 }
 
 fn found(capabilities: &[&str]) -> Found {
