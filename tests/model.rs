@@ -14,12 +14,20 @@ use std::time::Duration;
 use zcoder::http::client::Timeouts;
 use zcoder::http::{Endpoint, Target};
 use zcoder::json::Tree;
-use zcoder::model::{Backend, Chat, Error, Options, Progress, Reply, Shape};
-use zcoder::protocol::{Message, Tap};
+use zcoder::model::{Backend, Chat, Delays, Error, Options, Progress, Reply, Shape};
+use zcoder::protocol::{Message, Tap, Waiting};
 use zcoder::sys::Cancel;
 
 /// The tools that calls may name.
 const OFFERED: &[&str] = &["read_file", "list_files", "run_command"];
+
+/// Short, and each of its own length.
+const DELAYS: Delays = Delays {
+    busy: Duration::from_millis(20),
+    unloading: Duration::from_millis(30),
+    status: Duration::from_millis(40),
+    status_via: Duration::from_millis(50),
+};
 
 fn options(port: u16) -> Options {
     let (endpoint, _) = Endpoint::parse(&format!("127.0.0.1:{port}")).expect("an address");
@@ -30,6 +38,7 @@ fn options(port: u16) -> Options {
             first_byte: Some(Duration::from_secs(30)),
             gap: Some(Duration::from_secs(30)),
         },
+        delays: DELAYS,
         ..Options::new(target)
     }
 }
@@ -61,6 +70,8 @@ struct Seen {
     thinking: String,
     content: String,
     resends: Vec<String>,
+    /// What was waited before each resend that was not made at once.
+    delays: Vec<Duration>,
 }
 
 /// One chat with this peer.
@@ -85,9 +96,14 @@ fn talk_as(peer: &Peer, chat: &Chat<'_>) -> (Result<Reply, Error>, Seen) {
             Progress::Thinking(text) => seen.thinking.push_str(text),
             Progress::Content(text) => seen.content.push_str(text),
             Progress::Resending { why, attempt } => {
-                seen = Seen::default();
-                seen.resends.push(format!("{attempt}: {why}"));
+                let delays = std::mem::take(&mut seen.delays);
+                seen = Seen {
+                    resends: vec![format!("{attempt}: {why}")],
+                    delays,
+                    ..Seen::default()
+                };
             }
+            Progress::Waiting(Waiting::Resending { delay, .. }) => seen.delays.push(delay),
             Progress::Sent { .. } | Progress::Waiting(_) | Progress::Loaded(_) => {}
         },
     );

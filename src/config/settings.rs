@@ -22,7 +22,7 @@ use crate::engine::TurnLimits;
 use crate::headless::Output;
 use crate::http::client::Timeouts;
 use crate::http::{Endpoint, Target, Via};
-use crate::model::{Options as ModelOptions, Think, ToolStyle};
+use crate::model::{Delays, Options as ModelOptions, Think, ToolStyle};
 use crate::standin::Pace;
 use crate::tools::Limits;
 use std::ffi::OsString;
@@ -51,6 +51,7 @@ pub fn server(typed: &Typed) -> Result<Server, UsageError> {
     let options = ModelOptions {
         target: target(typed, &mut warnings)?,
         timeouts: timeouts(typed)?,
+        delays: Delays::default(),
         model: match typed.get(Id::Model) {
             Some(given) => Some((filled(given, "a model's name")?, given.source.name())),
             None => None,

@@ -6,12 +6,13 @@
 //! the server at http://127.0.0.1:11434 has no model `qwen3`; near names there: qwen3:8b; or get it with `ollama pull qwen3`
 //! ```
 //!
-//! Invariant: nobody else decides by the text of a message; the variants and [`Error::is_retryable`] are what callers look at.
+//! Invariant: nobody else decides by the text of a message; the variants are what callers look at.
 //! Invariant: texts from the server are at most 2,000 characters here and 300 when shown; they are foreign, so a front end
 //! sanitizes them.
 //!
 //! Read next: `classify.rs` (texts to variants), `ollama/chat.rs` (resends).
 
+use super::Delays;
 use crate::http;
 use crate::json;
 use std::fmt;
@@ -203,26 +204,19 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the same bytes may be sent again.
-    pub fn is_retryable(&self) -> bool {
-        self.resends().0 > 0
-    }
-
     /// How often the same bytes may be sent again in one model call, resends for other reasons counted, and how long to wait
     /// before the first one (twice that before the second).
-    pub(super) fn resends(&self) -> (u32, Duration) {
-        const BUSY: Duration = Duration::from_secs(2);
-        const UNLOADING: Duration = Duration::from_secs(5);
+    pub(super) fn resends(&self, delays: &Delays) -> (u32, Duration) {
         match self {
             Error::Http(error) => (u32::from(closed_early(error)), Duration::ZERO),
             Error::RunnerDied { .. } => (1, Duration::ZERO),
-            Error::OutOfMemory { .. } => (1, UNLOADING),
-            Error::QueueFull { .. } | Error::Limited { .. } => (2, BUSY),
-            Error::Server { status: 500, .. } => (1, BUSY),
+            Error::OutOfMemory { .. } => (1, delays.unloading),
+            Error::QueueFull { .. } | Error::Limited { .. } => (2, delays.busy),
+            Error::Server { status: 500, .. } => (1, delays.busy),
             Error::Server {
                 status: 408 | 502 | 503 | 504,
                 ..
-            } => (2, BUSY),
+            } => (2, delays.busy),
             Error::Server { .. }
             | Error::Cancelled
             | Error::Incomplete { .. }

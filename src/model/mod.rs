@@ -36,6 +36,7 @@ use crate::http::Target;
 use crate::http::client::Timeouts;
 use crate::protocol::{StopReason, Tap, ToolCall, Usage, Waiting};
 use crate::sys::Cancel;
+use std::time::Duration;
 
 /// `--think`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,30 @@ pub enum ToolStyle {
     Text,
 }
 
+/// How long we wait by our own choice before the server is bothered again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delays {
+    /// Before the same bytes are sent again to a server that is busy or failed; twice that before the second time.
+    pub busy: Duration,
+    /// Before they are sent again to a server that lacked memory: it may be unloading another model.
+    pub unloading: Duration,
+    /// Silence between two questions what the server is doing.
+    pub status: Duration,
+    /// The same behind `--via`, where each question starts a program.
+    pub status_via: Duration,
+}
+
+impl Default for Delays {
+    fn default() -> Delays {
+        Delays {
+            busy: Duration::from_secs(2),
+            unloading: Duration::from_secs(5),
+            status: Duration::from_secs(5),
+            status_via: Duration::from_secs(30),
+        }
+    }
+}
+
 /// What the user set about the server and the model.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -71,6 +96,8 @@ pub struct Options {
     pub target: Target,
     /// Limits of silence.
     pub timeouts: Timeouts,
+    /// Waits of our own choice.
+    pub delays: Delays,
     /// A model, and where it was named.
     pub model: Option<(String, &'static str)>,
     /// The model last used on this server.
@@ -97,6 +124,7 @@ impl Options {
         Options {
             target,
             timeouts: Timeouts::default(),
+            delays: Delays::default(),
             model: None,
             last_used: None,
             num_ctx: None,

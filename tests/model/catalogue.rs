@@ -2,9 +2,9 @@
 //! request was sent.
 
 use super::peer::{Peer, chunked, json, response};
-use super::talk;
+use super::{DELAYS, talk};
 use std::time::{Duration, Instant};
-use zcoder::model::Error;
+use zcoder::model::{Delays, Error};
 
 /// One answer to every chat; `/api/tags` lists two models.
 fn peer(answer: Vec<u8>) -> Peer {
@@ -30,7 +30,6 @@ fn ask(answer: Vec<u8>) -> (Error, String) {
     let host = peer.address().replace("http://", "");
     let text = text.replace(&host, "ADDRESS");
     assert_eq!(peer.count("POST /api/chat"), 1, "sent again: {text}");
-    assert!(!error.is_retryable());
     (error, text)
 }
 
@@ -330,27 +329,44 @@ fn nothing_listens() {
 
 /// How often a request is sent in all, and how long that takes at least.
 #[track_caller]
-fn check_resent(answer: Vec<u8>, times: usize, at_least: Duration, expected: &str) {
+fn check_resent(answer: Vec<u8>, times: usize, delays: &[Duration], expected: &str) {
     let peer = peer(answer);
     let started = Instant::now();
     let (result, seen) = talk(&peer);
     assert_eq!(result.expect_err("an error").to_string(), expected);
     assert_eq!(peer.count("POST /api/chat"), times);
     assert_eq!(seen.resends.len(), usize::from(times > 1)); // each resend voids what was seen
-    assert!(started.elapsed() >= at_least, "{:?}", started.elapsed());
+    assert_eq!(seen.delays, delays);
+    let waited = started.elapsed();
+    assert!(waited >= delays.iter().sum(), "{waited:?}");
     let bodies: Vec<_> = peer.asked().into_iter().map(|asked| asked.body).collect();
     assert!(bodies.windows(2).all(|two| two[0] == two[1]));
 }
 
+/// What the tests below shorten.
 #[test]
-fn a_busy_server_is_asked_again_after_two_and_four_seconds() {
+fn the_delays_of_the_program() {
+    let seconds = Duration::from_secs;
+    assert_eq!(
+        Delays::default(),
+        Delays {
+            busy: seconds(2),
+            unloading: seconds(5),
+            status: seconds(5),
+            status_via: seconds(30),
+        }
+    );
+}
+
+#[test]
+fn a_busy_server_is_asked_again_twice() {
     check_resent(
         json(
             "503 Service Unavailable",
             r#"{"error":"server busy, please try again.  maximum pending requests exceeded"}"#,
         ),
         3,
-        Duration::from_secs(6),
+        &[DELAYS.busy, DELAYS.busy * 2],
         "the server is busy (server busy, please try again.  maximum pending requests exceeded); wait for its other requests, or raise OLLAMA_MAX_QUEUE there",
     );
 }
@@ -360,7 +376,7 @@ fn a_proxy_that_cannot_reach_the_server_is_asked_again() {
     check_resent(
         response("502 Bad Gateway", "text/html", "<h1>502</h1>"),
         3,
-        Duration::from_secs(6),
+        &[DELAYS.busy, DELAYS.busy * 2],
         "the server failed (status 502): <h1>502</h1>",
     );
 }
@@ -371,7 +387,7 @@ fn a_runner_that_died_gets_one_more_try_at_once() {
     check_resent(
         chunked(&[b"{\"message\":{\"content\":\"x\"}}\n", record]),
         2,
-        Duration::ZERO,
+        &[],
         "the process that runs the model ended: an error was encountered while running the model: unexpected EOF; the server's log says why; a smaller window (`--context-window`) may help",
     );
 }
@@ -381,20 +397,20 @@ fn an_unknown_failure_gets_one_more_try() {
     check_resent(
         json("500 Internal Server Error", r#"{"error":"boom"}"#),
         2,
-        Duration::from_secs(2),
+        &[DELAYS.busy],
         "the server failed (status 500): boom",
     );
 }
 
 #[test]
-fn a_server_without_memory_gets_five_seconds_to_unload() {
+fn a_server_without_memory_gets_time_to_unload() {
     check_resent(
         json(
             "500 Internal Server Error",
             r#"{"error":"llama-server process has terminated: cudaMalloc failed: out of memory"}"#,
         ),
         2,
-        Duration::from_secs(5),
+        &[DELAYS.unloading],
         "not enough memory for `m`: llama-server process has terminated: cudaMalloc failed: out of memory; choose a smaller model with `--model` or a smaller window with `--context-window`",
     );
 }

@@ -14,7 +14,7 @@
 //! connection may then break without harm, and one that stays open silently is closed by us.
 //!
 //! Sent again, at most twice a call: once after a connection that was dropped before any byte of an answer; by
-//! [`Error::is_retryable`] after what the server said. Never after a time-out (the load would begin anew), never after a call
+//! `Error::resends` after what the server said. Never after a time-out (the load would begin anew), never after a call
 //! the server could not read (the same bytes fail the same way), never after part of an answer was cut.
 //!
 //! Refused: everything in [`Error`]. Partial text stays with the error, for display.
@@ -66,7 +66,7 @@ pub(super) fn chat(
             Ok(reply) => return Ok(reply),
             Err(error) => error,
         };
-        let (allowed, first_delay) = error.resends();
+        let (allowed, first_delay) = error.resends(&server.delays);
         if resent >= allowed.min(MAX_RESENDS) {
             return Err(with_names(server, error, cancel));
         }

@@ -26,7 +26,7 @@ pub(super) use record::arguments;
 pub use record::{Last, RawCall, Record};
 pub use request::RequestBody;
 
-use super::{Card, Chat, Error, Loaded, ModelEntry, Options, Progress, Reply, Shape};
+use super::{Card, Chat, Delays, Error, Loaded, ModelEntry, Options, Progress, Reply, Shape};
 use crate::http::Target;
 use crate::http::client::Timeouts;
 use crate::protocol::Tap;
@@ -39,6 +39,7 @@ pub struct Ollama {
     /// As the user would type it.
     address: String,
     timeouts: Timeouts,
+    delays: Delays,
     tap: Tap,
 }
 
@@ -49,6 +50,7 @@ impl Ollama {
             target: options.target.clone(),
             address: options.target.endpoint().to_string(),
             timeouts: options.timeouts,
+            delays: options.delays,
             tap,
         }
     }

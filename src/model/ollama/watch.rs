@@ -23,9 +23,6 @@ use crate::sys::Cancel;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-const EVERY: Duration = Duration::from_secs(5);
-const EVERY_VIA: Duration = Duration::from_secs(30);
-
 /// One chat's watch.
 pub(super) struct Watch<'a> {
     server: &'a Ollama,
@@ -72,8 +69,8 @@ impl<'a> Watch<'a> {
 
     fn interval(server: &Ollama) -> Duration {
         match server.target.via() {
-            Some(_) => EVERY_VIA,
-            None => EVERY,
+            Some(_) => server.delays.status_via,
+            None => server.delays.status,
         }
     }
 
