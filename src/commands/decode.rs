@@ -16,8 +16,8 @@
 //! refused: line 1, column 6: expected a comma or `]` in an array at byte 5, found `x`
 //! ```
 //!
-//! Limits are those of the program. `json` reads the whole text first (a document is one value); the others take a file of any
-//! size in pieces.
+//! Limits are those of the program. `json` reads the whole text first (a document is one value), at most 64 MiB of it, the size of
+//! the largest response; the others take a file of any size in pieces.
 //!
 //! Invariant: exit code 0 for accepted, 1 for refused or cut, 2 when the file cannot be read.
 //!
@@ -37,6 +37,8 @@ use std::io::{self, Read, Write};
 const READ_BYTES: usize = 64 << 10;
 /// Records as the client bounds them.
 const RECORD_BYTES: usize = 16 << 20;
+/// A document as the client bounds a whole response: what never ends must not fill the memory.
+const DOCUMENT_BYTES: usize = 64 << 20;
 /// Characters of the last column.
 const SHOWN_CHARS: usize = 64;
 
@@ -368,10 +370,13 @@ fn sse(input: &mut Input, rows: &mut Rows<'_>) -> Result<bool, Trouble> {
 /// The whole text: a document is one value, and its error may be at the end.
 fn json(input: &mut Input, rows: &mut Rows<'_>) -> Result<bool, Trouble> {
     let mut document = Vec::new();
-    input
-        .reader
+    (&mut input.reader)
+        .take(DOCUMENT_BYTES as u64 + 1)
         .read_to_end(&mut document)
         .map_err(Trouble::Input)?;
+    if document.len() > DOCUMENT_BYTES {
+        return refused(rows, &format!("more than {DOCUMENT_BYTES} bytes"));
+    }
     let mut tokens = Tokens::new(&document);
     let mut count = 0u64;
     loop {

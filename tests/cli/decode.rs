@@ -197,3 +197,14 @@ fn files_larger_than_a_read() {
             .ends_with("complete: 500 lines, 0 of them changed\n")
     );
 }
+
+#[test]
+fn a_document_that_never_ends_is_refused_before_it_fills_the_memory() {
+    let temp = Temp::new();
+    let ran = run(&mut zcoder(temp.path(), &["decode", "json", "/dev/zero"]));
+    assert_eq!(
+        ran.out,
+        "  offset   bytes  token      what\nrefused: more than 67108864 bytes\n"
+    );
+    assert_eq!(ran.code, Some(1));
+}
