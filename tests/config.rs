@@ -550,12 +550,31 @@ fn small_parts() {
 }
 
 #[test]
+fn the_task_without_a_name_is_not_offered_as_the_nearest_command() {
+    let commands = || ["", "demo", "models"].into_iter();
+    assert_eq!(nearest("\u{fffd}", commands()), None);
+    assert_eq!(nearest("x", commands()), None);
+}
+
+#[test]
 fn the_nearest_name_is_near() {
-    let names = || ["--model", "--host", "--max-turns", "--max-seconds"].into_iter();
+    let names = || {
+        [
+            "--model",
+            "--host",
+            "--max-turns",
+            "--max-seconds",
+            "--what-would-be-sent",
+        ]
+        .into_iter()
+    };
     assert_eq!(nearest("--modle", names()), Some("--model"));
     assert_eq!(nearest("--hots", names()), Some("--host"));
     assert_eq!(nearest("--max-turn", names()), Some("--max-turns"));
     assert_eq!(nearest("--colour", names()), None);
+    assert_eq!(nearest("--what", names()), Some("--what-would-be-sent"));
+    assert_eq!(nearest("--max", names()), None);
+    assert_eq!(nearest("--w", names()), None);
     assert_eq!(nearest("", names()), None);
     assert_eq!(nearest(&"x".repeat(100_000), names()), None);
 }

@@ -3,21 +3,39 @@
 //!
 //! ```text
 //! --modle → --model (one swap)     demos → demo (one deletion)     frobnicate → nothing is near
+//! secur → security (the only name that begins so)                   --max → nothing: several flags begin so
 //! ```
 //!
-//! Limit: a name is near when at most a third of its characters, and at least one, had to change.
+//! Limit: a name is near when at most a third of its characters, and at least one, had to change. The
+//! empty name, that of the task itself, is near nothing.
 
-/// The nearest candidate, if one is near enough; the first of equals.
+/// Shorter beginnings name nothing (`--` and a letter begin many flags).
+const MIN_BEGINNING: usize = 4;
+
+/// The nearest candidate, if one is near enough; the first of equals. Where none is, the only one that begins so.
 pub fn nearest(
     given: &str,
     candidates: impl Iterator<Item = &'static str>,
 ) -> Option<&'static str> {
-    let given: Vec<char> = given.chars().take(64).collect();
-    candidates
-        .map(|name| (distance(&given, &name.chars().collect::<Vec<_>>()), name))
+    let names: Vec<&'static str> = candidates.filter(|name| !name.is_empty()).collect();
+    let typed: Vec<char> = given.chars().take(64).collect();
+    let near = names
+        .iter()
+        .map(|name| (distance(&typed, &name.chars().collect::<Vec<_>>()), *name))
         .filter(|(changes, name)| *changes <= (name.chars().count() / 3).max(1))
-        .min_by_key(|(changes, _)| *changes)
-        .map(|(_, name)| name)
+        .min_by_key(|(changes, _)| *changes);
+    match near {
+        Some((_, name)) => Some(name),
+        None => begun(given, &names),
+    }
+}
+
+fn begun(given: &str, names: &[&'static str]) -> Option<&'static str> {
+    let mut begun = names.iter().filter(|name| name.starts_with(given));
+    match (begun.next(), begun.next()) {
+        (Some(name), None) if given.len() >= MIN_BEGINNING => Some(name),
+        (Some(_) | None, _) => None,
+    }
 }
 
 /// Three rows of the table of distances between prefixes; a swap looks two rows back.
