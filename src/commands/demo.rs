@@ -295,6 +295,7 @@ fn setup(
         log: Log::in_memory().map_err(|error| format!("cannot name a session: {error}"))?,
         tap,
         interactive: false,
+        refuses: None,
         strict_finish: false,
         offline: false,
     })

@@ -57,8 +57,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     }
     let tap = open_tap(&settings)?;
     let tty = Tty::open();
-    let interactive = tty.is_some() || settings.permissions.deny_questions;
-    let setup = match setup(&settings, tap, interactive)? {
+    let setup = match setup(&settings, tap, tty.is_some())? {
         Ok(setup) => setup,
         Err(error) => {
             complain(&error.to_string());
@@ -73,7 +72,6 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         attachment: task.attachment,
         output: settings.output,
         quiet: settings.quiet,
-        deny_commands: settings.permissions.deny_questions,
         yes: typed.is_on(Id::Yes),
         tty,
     };
@@ -110,6 +108,7 @@ fn setup(
         log,
         tap,
         interactive,
+        refuses: permissions.deny_questions.then_some("--deny-commands"),
         strict_finish: settings.strict_finish,
         offline: settings.offline,
     }))

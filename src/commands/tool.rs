@@ -15,7 +15,7 @@
 
 use super::run::{STDIN_BYTES, open_workspace, read_stdin};
 use crate::config::{
-    self, Paths, Source, Typed, UsageError, current_folder, paths, permissions, settings, utf8,
+    self, Id, Paths, Source, Typed, UsageError, current_folder, paths, permissions, settings, utf8,
 };
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, ask, status_word};
@@ -31,10 +31,14 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, OnceLock};
 
+/// Characters of a command in the message that it needs an approval.
+const NAMED_CHARS: usize = 200;
+
 /// Why there is no outcome.
 enum Stop {
     Refused(String),
-    Nobody,
+    /// Nobody to ask about this.
+    Nobody(String),
     Cancelled,
 }
 
@@ -72,7 +76,7 @@ pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError
         cancel,
         deny: permissions.deny_questions,
     };
-    let code = report(act.call(&call));
+    let code = report(act.call(&call), typed.is_on(Id::Yes));
     Ok(match first.get() {
         Some(signal) if code == exit::INTERRUPTED => headless::signal_code(*signal),
         _ => code,
@@ -144,12 +148,15 @@ impl Act {
             Prepared::Edit(edit) => {
                 let (path, diff) = (edit.path().shown().to_string(), edit.diff().to_string());
                 let protected = edit.protected();
-                let approved = self.approve(self.policy.edit(edit, &path, &diff, protected))?;
+                let what = format!("{}: {path}", call.name);
+                let approved =
+                    self.approve(&what, self.policy.edit(edit, &path, &diff, protected))?;
                 // No session yet, so there is no journal to keep: what was shown is the only record.
                 Ok(self.toolbox.apply(approved, &mut |_| Ok(())))
             }
             Prepared::Command(command) => {
-                let approved = self.approve(self.policy.command(command))?;
+                let what = format!("{}: {}", call.name, command.text);
+                let approved = self.approve(&what, self.policy.command(command))?;
                 let running = self.toolbox.start(approved);
                 Ok(running.wait(&self.cancel, &mut |_| {}))
             }
@@ -162,7 +169,7 @@ impl Act {
     }
 
     /// The ticket, by the policy or by a person.
-    fn approve<T>(&self, verdict: Verdict<T>) -> Result<Approved<T>, Stop> {
+    fn approve<T>(&self, what: &str, verdict: Verdict<T>) -> Result<Approved<T>, Stop> {
         let asking = match verdict {
             Verdict::Allowed(approved) => return Ok(approved),
             Verdict::Denied { reason, .. } => return Err(Stop::Refused(reason)),
@@ -171,28 +178,29 @@ impl Act {
         if self.deny {
             return Err(Stop::Refused("refused by --deny-commands".to_string()));
         }
-        let tty = Tty::open().ok_or(Stop::Nobody)?;
+        let nobody = || Stop::Nobody(text::clip(&text::visible(what), NAMED_CHARS).into_owned());
+        let tty = Tty::open().ok_or_else(nobody)?;
         match ask::ask(&tty, asking.question(), &self.cancel) {
             Some(Decision::Once | Decision::Session) => Ok(asking.accept()),
             Some(Decision::Deny { reason }) => {
                 let reason = reason.unwrap_or_else(|| "refused on the terminal".to_string());
                 Err(Stop::Refused(reason))
             }
-            Some(Decision::Nobody) => Err(Stop::Nobody),
+            Some(Decision::Nobody) => Err(nobody()),
             None => Err(Stop::Cancelled),
         }
     }
 }
 
-fn report(done: Result<ToolOutcome, Stop>) -> u8 {
+fn report(done: Result<ToolOutcome, Stop>, yes: bool) -> u8 {
     let outcome = match done {
         Ok(outcome) => outcome,
         Err(Stop::Refused(reason)) => {
             complain(&format!("not done: {reason}"));
             return exit::FAILED;
         }
-        Err(Stop::Nobody) => {
-            complain("needs an approval, and there is no terminal to ask on; allow it with --yes");
+        Err(Stop::Nobody(what)) => {
+            complain(&headless::needs_approval(&what, yes));
             return exit::NOBODY;
         }
         Err(Stop::Cancelled) => return exit::INTERRUPTED,

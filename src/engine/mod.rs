@@ -71,6 +71,8 @@ pub struct Setup {
     pub tap: Tap,
     /// Whether somebody can answer questions.
     pub interactive: bool,
+    /// The flag that answers every question with a no, if there is one (`--deny-commands`): the model is told and goes on.
+    pub refuses: Option<&'static str>,
     /// Only `finish_task` ends a turn.
     pub strict_finish: bool,
     /// No discovery: assumptions said.

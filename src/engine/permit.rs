@@ -6,6 +6,7 @@
 //! Denied            → Decided { Deny }                                                  → the model hears why
 //! Ask, somebody     → Asked, await_decision, Decided { Once | Session | Deny { reason } by: a person }
 //! Ask, nobody       → Decided { Nobody }                                                → the turn ends with NeedsApproval
+//! Ask, a flag says no → Decided { Deny by: --deny-commands }, nothing is asked          → the model hears why
 //! ```
 //!
 //! Invariant: what is recorded and told as decided was decided on exactly the text that is recorded with it. Invariant: a question that was
@@ -22,6 +23,14 @@ use crate::session::Record;
 
 /// What a call came to, and whether the turn is over.
 pub(super) type Done = (ToolOutcome, Option<TurnEnd>);
+
+/// What came of a question.
+pub(super) struct Answer {
+    /// `None`: it was not put to anybody.
+    ask: Option<AskId>,
+    pub(super) decision: Decision,
+    by: DecidedBy,
+}
 
 /// The way to a ticket, or what to answer without one.
 pub(super) enum Permit<T> {
@@ -69,28 +78,23 @@ impl Engine {
         shown: &str,
         what: &str,
     ) -> Permit<T> {
-        let (ask, decision) = match self.ask(turn, Some(call), asking.question().clone()) {
-            Ok(answered) => answered,
+        let mut answer = match self.ask(turn, Some(call), asking.question().clone()) {
+            Ok(answer) => answer,
             Err(end) => {
                 let text = "not done: the turn was stopped while the user was asked";
                 return Permit::No((cancelled(text), Some(end)));
             }
         };
         // Where a yes for the session is not on offer, it counts once.
-        let decision = match decision {
-            Decision::Session if !self.policy.grant(&asking) => Decision::Once,
-            other => other,
-        };
-        self.decided(ask, Some(call), shown, decision.clone());
-        match decision {
+        if answer.decision == Decision::Session && !self.policy.grant(&asking) {
+            answer.decision = Decision::Once;
+        }
+        self.decided(&answer, Some(call), shown);
+        match answer.decision {
             Decision::Once | Decision::Session => Permit::Yes(asking.accept()),
             Decision::Deny { reason } => {
                 asking.refuse();
-                let text = match reason {
-                    Some(reason) => format!("not done: the user said no: {reason}"),
-                    None => "not done: the user said no. Do not try to reach the same end another way; go on without it or say what you need".to_string(),
-                };
-                Permit::No((denied(&text), None))
+                Permit::No((denied(&refused(reason, &answer.by)), None))
             }
             Decision::Nobody => {
                 asking.refuse();
@@ -102,15 +106,21 @@ impl Engine {
         }
     }
 
-    /// Puts a question, if there is somebody to answer; `None` as id when there is nobody.
+    /// Puts a question, if it is not answered beforehand and there is somebody to answer.
     pub(super) fn ask(
         &mut self,
         turn: &Turn,
         call: Option<&ToolCall>,
         question: Question,
-    ) -> Flow<(Option<AskId>, Decision)> {
-        if !self.interactive {
-            return Ok((None, Decision::Nobody));
+    ) -> Flow<Answer> {
+        let unasked = match (self.refuses, self.interactive) {
+            (Some(flag), _) => Some((Decision::Deny { reason: None }, DecidedBy::Flag(flag))),
+            (None, false) => Some((Decision::Nobody, DecidedBy::Nobody)),
+            (None, true) => None,
+        };
+        if let Some((decision, by)) = unasked {
+            let ask = None;
+            return Ok(Answer { ask, decision, by });
         }
         let ask = self.next_ask();
         self.emit(Event::Asked {
@@ -119,22 +129,18 @@ impl Engine {
             question,
         });
         let decision = self.await_decision(turn, ask)?;
-        Ok((Some(ask), decision))
-    }
-
-    /// A question was answered, or there was nobody to answer it.
-    pub(super) fn decided(
-        &mut self,
-        ask: Option<AskId>,
-        call: Option<&ToolCall>,
-        shown: &str,
-        decision: Decision,
-    ) {
         let by = match decision {
             Decision::Once | Decision::Session | Decision::Deny { .. } => DecidedBy::Person,
             Decision::Nobody => DecidedBy::Nobody,
         };
-        self.settled(ask, call, shown, decision, by);
+        let ask = Some(ask);
+        Ok(Answer { ask, decision, by })
+    }
+
+    /// A question was answered, or there was nobody to answer it.
+    pub(super) fn decided(&mut self, answer: &Answer, call: Option<&ToolCall>, shown: &str) {
+        let (decision, by) = (answer.decision.clone(), answer.by.clone());
+        self.settled(answer.ask, call, shown, decision, by);
     }
 
     /// On record, then told.
@@ -172,15 +178,27 @@ impl Engine {
         let question = Question::Loop {
             description: description.clone(),
         };
-        let (ask, decision) = self.ask(turn, None, question)?;
-        self.decided(ask, None, &description, decision.clone());
-        match decision {
+        let answer = self.ask(turn, None, question)?;
+        self.decided(&answer, None, &description);
+        match answer.decision {
             Decision::Once | Decision::Session => {
                 turn.guard.reset();
                 Ok(())
             }
             Decision::Deny { .. } | Decision::Nobody => Err(TurnEnd::limit(description)),
         }
+    }
+}
+
+/// A no, for the model.
+fn refused(reason: Option<String>, by: &DecidedBy) -> String {
+    match (by, reason) {
+        (DecidedBy::Flag(flag), _) => format!(
+            "not done: it needs an approval, and in this run {flag} refuses whatever does. Go on without it, and tell the user \
+             what to do by hand and why."
+        ),
+        (DecidedBy::Person | DecidedBy::Rule(_) | DecidedBy::Session | DecidedBy::Nobody, Some(reason)) => format!("not done: the user said no: {reason}"),
+        (DecidedBy::Person | DecidedBy::Rule(_) | DecidedBy::Session | DecidedBy::Nobody, None) => "not done: the user said no. Do not try to reach the same end another way; go on without it or say what you need".to_string(),
     }
 }
 

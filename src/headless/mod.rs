@@ -67,11 +67,9 @@ pub struct Options {
     pub output: Output,
     /// No progress on standard error, only what needs attention.
     pub quiet: bool,
-    /// Whatever is asked is refused, and the model told.
-    pub deny_commands: bool,
     /// `--yes` was given: what is asked nevertheless needs a person.
     pub yes: bool,
-    /// Where questions are asked; must be there when `Setup::interactive` is set, unless all are refused.
+    /// Where questions are asked; must be there when `Setup::interactive` is set and nothing refuses beforehand.
     pub tty: Option<Tty>,
 }
 
@@ -130,7 +128,6 @@ pub fn run(setup: Setup, options: Options) -> u8 {
         progress: Progress::new(shown),
         tty: options.tty.map(Arc::new),
         output: options.output,
-        deny: options.deny_commands,
         yes: options.yes,
         model: None,
         notices: Vec::new(),
@@ -183,7 +180,6 @@ struct Run {
     progress: Progress,
     tty: Option<Arc<Tty>>,
     output: Output,
-    deny: bool,
     yes: bool,
     model: Option<Event>,
     notices: Vec<Event>,
@@ -267,13 +263,6 @@ impl Run {
 
     /// In a thread of its own, so that a cancel or a deadline ends the turn also while nobody answers.
     fn ask(&mut self, ask: AskId, question: Question) {
-        if self.deny {
-            let reason = Some("refused by --deny-commands".to_string());
-            return (self.submit)(Op::Decide {
-                ask,
-                decision: Decision::Deny { reason },
-            });
-        }
         let Some(tty) = self.tty.clone() else {
             return (self.submit)(Op::Decide {
                 ask,
@@ -369,15 +358,22 @@ fn explain(status: &Status, yes: bool) {
         Status::Done | Status::Blocked | Status::Failed => {}
         Status::Cancelled => complain("interrupted"),
         Status::ServerFailed { reason } | Status::Unusable { reason } => complain(reason),
-        Status::NeedsApproval { what } if yes => complain(&format!(
+        Status::NeedsApproval { what } => complain(&needs_approval(what, yes)),
+        Status::Limit { which } => complain(&format!("stopped at a limit: {which}")),
+    }
+}
+
+/// Why nothing came of what needs an approval, and what to do next. `yes`: `--yes` was given and is not enough.
+pub fn needs_approval(what: &str, yes: bool) -> String {
+    match yes {
+        true => format!(
             "{what}: is asked for even under --yes, and there is no terminal to ask on\n\
              run zcoder on a terminal, or do this step yourself"
-        )),
-        Status::NeedsApproval { what } => complain(&format!(
+        ),
+        false => format!(
             "{what}: needs an approval, and there is no terminal to ask on\n\
-             allow it with --yes, or refuse it and let the model go on with --deny-commands"
-        )),
-        Status::Limit { which } => complain(&format!("stopped at a limit: {which}")),
+             allow it with --yes, or go on without it with --deny-commands"
+        ),
     }
 }
 

@@ -63,7 +63,8 @@ fn commands_are_asked_for() {
     assert_eq!((nobody.code, nobody.out.as_str()), (Some(4), ""));
     assert_eq!(
         nobody.err,
-        "zcoder: needs an approval, and there is no terminal to ask on; allow it with --yes\n"
+        "zcoder: run_command: echo made > made; echo out: needs an approval, and there is no terminal to ask on\n\
+         allow it with --yes, or go on without it with --deny-commands\n"
     );
     assert!(!temp.path().join("made").exists());
     let allowed = run(&mut zcoder(temp.path(), &[&args[..], &["--yes"]].concat()));
@@ -121,4 +122,28 @@ fn signals_end_the_command_and_the_program() {
             "{name}: {pid} is still there"
         );
     }
+}
+
+#[test]
+fn an_approval_that_nobody_can_give_names_the_thing_and_a_flag_that_helps() {
+    let temp = Temp::new();
+    let check = |tool: &str, arguments: &str, more: &[&str], said: &str| {
+        let args = [&["tool", tool, arguments], more].concat();
+        let ran = run(&mut zcoder(temp.path(), &args));
+        assert_eq!((ran.code, ran.err.as_str()), (Some(4), said));
+    };
+    check(
+        "write_file",
+        r#"{"path":".envrc","content":"x"}"#,
+        &[],
+        "zcoder: write_file: .envrc: needs an approval, and there is no terminal to ask on\n\
+         allow it with --yes, or go on without it with --deny-commands\n",
+    );
+    check(
+        "run_command",
+        r#"{"command":"rm -rf /"}"#,
+        &["--yes"],
+        "zcoder: run_command: rm -rf /: is asked for even under --yes, and there is no terminal to ask on\n\
+         run zcoder on a terminal, or do this step yourself\n",
+    );
 }

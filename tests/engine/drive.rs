@@ -52,6 +52,7 @@ pub(crate) fn setup(fake: &Fake, temp: &Temp) -> Setup {
         log: Log::in_memory().expect("log"),
         tap,
         interactive: false,
+        refuses: None,
         strict_finish: false,
         offline: false,
     }

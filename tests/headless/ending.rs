@@ -80,7 +80,7 @@ fn four_nobody_to_ask() {
         &lines[lines.len() - 2..],
         [
             "zcoder: run_command: touch made: needs an approval, and there is no terminal to ask on",
-            "allow it with --yes, or refuse it and let the model go on with --deny-commands"
+            "allow it with --yes, or go on without it with --deny-commands"
         ]
     );
 }
@@ -94,6 +94,18 @@ fn deny_commands_tells_the_model_and_goes_on() {
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert!(!temp.path().join("made").exists());
     let said = "\ndecided   no, by --deny-commands\n";
+    assert!(ran.err.contains(said), "{}", ran.err);
+}
+
+#[test]
+fn what_deny_commands_refuses_is_not_told_as_a_persons_answer() {
+    let (temp, server) = (Temp::new(), standin(None));
+    let args = ["-p", "create .envrc with x", "--deny-commands"];
+    let ran = run_task(temp.path(), &server, &args);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(!temp.path().join(".envrc").exists());
+    let said = "\ndecided   no, by --deny-commands\n\
+                result    denied: not done: it needs an approval, and in this run --deny-commands refuses whatever does.";
     assert!(ran.err.contains(said), "{}", ran.err);
 }
 
