@@ -190,6 +190,12 @@ impl Edit {
         journal: &mut dyn FnMut(JournalRecord) -> io::Result<()>,
     ) -> ToolOutcome {
         let name = shown(self.path.shown());
+        if !self.path.has_workspace() {
+            return failed(format!(
+                "`{name}` was not changed: the workspace is not there any more. End the task with finish_task and status \
+                 failed, and tell the user."
+            ));
+        }
         let parts = self.parts();
         let mut hasher = Sha256::new();
         parts.iter().for_each(|part| hasher.feed(part));

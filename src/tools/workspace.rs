@@ -15,7 +15,8 @@
 //! anything.
 //!
 //! Refused: leaving the root by `..`, an absolute path or a link; more than 40 links; names above 255 and paths above 4,095
-//! bytes; NUL; `~`, which nobody expands; our own configuration and state wherever they lie.
+//! bytes; NUL; `~`, which nobody expands; our own configuration and state wherever they lie; everything, once the root itself was
+//! removed, moved or exchanged for a link: it is never made anew.
 //!
 //! Invariant: a `WsPath` comes only from [`Workspace::resolve`].
 //! Invariant: what exists outside is not told: everything that leaves the root gets the same refusal.
@@ -50,6 +51,7 @@ pub struct Workspace {
 /// A path that was resolved inside the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WsPath {
+    root: PathBuf,
     full: PathBuf,
     shown: String,
     protected: Option<&'static str>,
@@ -112,6 +114,9 @@ impl Workspace {
     /// The one way to a `WsPath`.
     pub fn resolve(&self, path: &str, purpose: Purpose) -> Result<WsPath, Refusal> {
         check_text(path)?;
+        if !is_there(&self.root) {
+            return Err(self.gone());
+        }
         let named = Path::new(path);
         let below_named = named.strip_prefix(&self.named).ok();
         let (start, rest) = match below_named.or_else(|| named.strip_prefix(&self.root).ok()) {
@@ -140,11 +145,20 @@ impl Workspace {
         let protected =
             protected::reason(&shown).or_else(|| protected::reason(&rest.to_string_lossy()));
         Ok(WsPath {
+            root: self.root.clone(),
             exists: walked.found.is_some(),
             full: walked.full,
             shown,
             protected,
         })
+    }
+
+    fn gone(&self) -> Refusal {
+        Refusal(format!(
+            "the workspace {} is not there any more: it was removed, moved or exchanged. No tool can work without it. \
+             End the task with finish_task and status failed, and tell the user.",
+            text::visible(&self.root.to_string_lossy())
+        ))
     }
 
     fn outside(&self, path: &str) -> Refusal {
@@ -301,6 +315,11 @@ impl WsPath {
         &self.shown
     }
 
+    /// Whether the workspace is still where it was. Nothing is written where it is not.
+    pub(super) fn has_workspace(&self) -> bool {
+        is_there(&self.root)
+    }
+
     /// Whether something was there when the path was resolved.
     pub fn exists(&self) -> bool {
         self.exists
@@ -336,6 +355,11 @@ impl WsPath {
         };
         there && same
     }
+}
+
+/// Whether a canonical folder is still one: there, a folder, and with no link on the way to it.
+fn is_there(root: &Path) -> bool {
+    root.is_dir() && fs::canonicalize(root).is_ok_and(|canonical| canonical == root)
 }
 
 fn check_text(path: &str) -> Result<(), Refusal> {

@@ -190,6 +190,38 @@ fn without_a_journal_record_nothing_is_written() {
 }
 
 #[test]
+fn a_workspace_that_vanished_is_not_made_anew() {
+    let mut kit = Kit::new();
+    kit.put("f", "a\n");
+    let root = kit.root().to_path_buf();
+    let gone = format!(
+        "the workspace {} is not there any more: it was removed, moved or exchanged. No tool can work without it. \
+         End the task with finish_task and status failed, and tell the user.",
+        root.display()
+    );
+    let worked_out = kit.edit("write_file", &[("path", "sub/new"), ("content", "x")]);
+    std::fs::rename(&root, kit.temp.path().join("moved")).expect("moves");
+    fails(
+        kit.apply(worked_out),
+        "`sub/new` was not changed: the workspace is not there any more. End the task with finish_task and status failed, \
+         and tell the user.",
+    );
+    let calls: [(&str, &[(&str, &str)]); 5] = [
+        ("list_files", &[]),
+        ("read_file", &[("path", "f")]),
+        ("write_file", &[("path", "new"), ("content", "x")]),
+        ("replace_text", &replacement("a", "b")),
+        ("run_command", &[("command", "pwd")]),
+    ];
+    for (name, arguments) in calls {
+        fails(kit.call(name, arguments), &gone);
+    }
+    assert!(!root.exists());
+    std::os::unix::fs::symlink("moved", &root).expect("link");
+    fails(kit.call("list_files", &[]), &gone);
+}
+
+#[test]
 fn a_write_that_fails_leaves_the_old_file_and_no_folders() {
     let mut kit = Kit::new();
     kit.put("f", "a\n");
