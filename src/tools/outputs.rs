@@ -120,10 +120,13 @@ impl Place {
         self.number
     }
 
-    /// Makes the file, and the folder if it is not there yet.
+    /// Makes the file, and the folder if it is not there yet; not what it stands in, which may be a mistyped `TMPDIR`.
     pub(super) fn create(&self) -> io::Result<File> {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true).mode(0o700).create(&self.folder)?;
+        match DirBuilder::new().mode(0o700).create(&self.folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && self.folder.is_dir() => {}
+            Err(error) => return Err(error),
+        }
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
         options.open(self.folder.join(self.number.to_string()))

@@ -37,7 +37,7 @@ impl Bench {
             command_timeout: Duration::from_secs(120),
             command_wrapper: wrapper.iter().map(|word| word.to_string()).collect(),
         };
-        let outputs = folder.path().join("state/output");
+        let outputs = folder.path().join("output");
         Toolbox::new(workspace, limits, outputs, ephemeral)
     }
 
@@ -84,11 +84,11 @@ impl Bench {
     }
 
     fn kept(&self, number: u64) -> Vec<u8> {
-        self.folder.read(&format!("state/output/{number}"))
+        self.folder.read(&format!("output/{number}"))
     }
 
     fn anything_kept(&self) -> bool {
-        self.folder.path().join("state").exists()
+        self.folder.path().join("output").exists()
     }
 }
 
@@ -358,10 +358,7 @@ fn long_output_is_shown_at_both_ends_and_kept_whole() {
         let path = bench.folder.path().join(path);
         fs::metadata(path).unwrap().permissions().mode() & 0o777
     };
-    assert_eq!(
-        (mode("state/output"), mode("state/output/1")),
-        (0o700, 0o600)
-    );
+    assert_eq!((mode("output"), mode("output/1")), (0o700, 0o600));
 }
 
 #[test]
@@ -572,7 +569,7 @@ fn outputs_stay_with_a_session_and_go_with_an_ephemeral_one() {
     let folder = Temp::new();
     folder.write("work/file", "");
     let long = "head -c 3000 /dev/zero | tr '\\0' x";
-    let output = |number: u64| folder.path().join(format!("state/output/{number}"));
+    let output = |number: u64| folder.path().join(format!("output/{number}"));
     let run = |ephemeral| {
         let toolbox = Bench::toolbox(&folder, OUTPUT_BYTES, &[], ephemeral);
         let mut bench = Bench {
@@ -585,24 +582,42 @@ fn outputs_stay_with_a_session_and_go_with_an_ephemeral_one() {
     assert!(output(1).exists());
     // A resumed session goes on counting.
     assert!(run(false).ends_with("read_file output:2"));
-    folder.write("state/output/note", "not an output");
+    folder.write("output/note", "not an output");
     assert!(run(true).ends_with("read_file output:3"));
     assert!(!output(1).exists() && !output(3).exists());
-    assert!(folder.path().join("state/output/note").exists());
+    assert!(folder.path().join("output/note").exists());
 }
 
 #[test]
 fn an_output_that_cannot_be_kept_is_still_shown_and_that_is_said() {
     let mut bench = Bench::new();
     // A file where the folder should be.
-    bench.folder.write("state", "");
+    bench.folder.write("output", "");
     let outcome = bench.run("head -c 3000 /dev/zero | tr '\\0' x");
     let half = "x".repeat(1000);
     let expected = format!(
-        "exit code 0; 1 line, 3,000 bytes\n{half}\n[1,000 bytes not shown: not kept: Not a directory (os error 20)]\n{half}"
+        "exit code 0; 1 line, 3,000 bytes\n{half}\n[1,000 bytes not shown: not kept: File exists (os error 17)]\n{half}"
     );
     assert_eq!(outcome.text, expected);
     assert_eq!(facts(&outcome), (Some(0), None, false, 1));
+}
+
+#[test]
+fn a_folder_of_temporary_files_that_is_not_there_is_not_made() {
+    let mut bench = Bench::new();
+    let missing = bench.folder.path().join("mistyped");
+    let workspace = Workspace::open(&bench.folder.path().join("work"), Vec::new()).unwrap();
+    let limits = Limits {
+        read_bytes: 64 << 10,
+        output_bytes: 2000,
+        command_timeout: Duration::from_secs(120),
+        command_wrapper: Vec::new(),
+    };
+    bench.toolbox = Toolbox::new(workspace, limits, missing.join("output"), true);
+    let outcome = bench.run("head -c 3000 /dev/zero | tr '\\0' x");
+    let said = "\n[1,000 bytes not shown: not kept: No such file or directory (os error 2)]\n";
+    assert!(outcome.text.contains(said), "{}", outcome.text);
+    assert!(!missing.exists());
 }
 
 #[test]
