@@ -75,27 +75,20 @@ pub enum Purpose {
 
 impl Workspace {
     /// `off_limits`: our own configuration and state, never touched by tools (they need not exist yet). Errors, for the
-    /// user: not a folder, unreadable, gone, or itself off limits.
+    /// user, who knows which folder: not a folder, unreadable, gone, or itself off limits.
     pub fn open(root: &Path, off_limits: Vec<PathBuf>) -> Result<Workspace, String> {
-        let shown = text::visible(&root.to_string_lossy()).into_owned();
         let canonical = fs::canonicalize(root).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                format!("workspace {shown}: there is no such folder; create it or name another with --workspace")
-            }
-            _ => format!("workspace {shown}: {error}; name another with --workspace"),
+            io::ErrorKind::NotFound => "there is no such folder".to_string(),
+            _ => error.to_string(),
         })?;
         if !canonical.is_dir() {
-            return Err(format!(
-                "workspace {shown}: it is a file, a folder is wanted; name its folder with --workspace"
-            ));
+            return Err("it is a file, a folder is wanted".to_string());
         }
-        fs::read_dir(&canonical).map_err(|error| {
-            format!("workspace {shown}: cannot be read: {error}; mend its permissions or name another with --workspace")
-        })?;
+        fs::read_dir(&canonical).map_err(|error| format!("it cannot be read: {error}"))?;
         let off_limits: Vec<PathBuf> = off_limits.iter().map(|path| settle(path)).collect();
         if let Some(own) = off_limits.iter().find(|own| canonical.starts_with(own)) {
             return Err(format!(
-                "workspace {shown}: it lies in {}, where zcoder keeps its own files; name another with --workspace",
+                "it lies in {}, where zcoder keeps its own files",
                 text::visible(&own.to_string_lossy())
             ));
         }
