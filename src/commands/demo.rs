@@ -92,8 +92,12 @@ impl Demo {
     fn start(settings: &DemoSettings) -> Result<Demo, String> {
         let failed = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
         let folder = Folder::make(settings)?;
-        let (prompt, commands) =
-            project::write(&folder.project()).map_err(failed("cannot write the sample project"))?;
+        let (prompt, commands) = project::write(&folder.project()).map_err(|error| {
+            let shown = settings.temp.display();
+            format!(
+                "cannot write the sample project in {shown}: {error}; TMPDIR chooses another place"
+            )
+        })?;
         let options = Options {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             pace: settings.pace,
