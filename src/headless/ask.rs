@@ -40,6 +40,10 @@ pub fn ask(tty: &Tty, question: &Question, cancel: &Cancel) -> Option<Decision> 
         .and_then(|()| tty.discard_input())
         .and_then(|()| tty.write(ANSWERS))
         .and_then(|()| tty.read_line(cancel));
+    if !matches!(answer, Ok(Some(_))) {
+        // No Enter ended the line. Where the terminal is gone, nobody misses it.
+        let _ = tty.write("\n");
+    }
     match answer {
         Ok(Some(line)) => Some(read(&line)),
         Ok(None) if cancel.is_cancelled() => None,
