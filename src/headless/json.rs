@@ -10,7 +10,8 @@
 //!
 //! Invariant: one object a line, `type` first; fields are added, never renamed or removed, within one `format`.
 //! Invariant: times are seconds as numbers, sizes bytes, unknown values `null`; a field does not come and go.
-//! Invariant: beyond what JSON demands, DEL and C1 controls are escaped, so that a line that ends up on a terminal is harmless.
+//! Invariant: beyond what JSON demands, DEL, C1 controls, bidi controls and tag characters are escaped, so that a line that ends up on
+//! a terminal is harmless.
 
 use super::exit_code;
 use crate::json::Writer;
@@ -18,6 +19,7 @@ use crate::protocol::{
     CallId, DecidedBy, Decision, Event, Facts, Level, Question, Receipt, Status, StopReason, Usage,
     Waiting,
 };
+use crate::text;
 use std::time::Duration;
 
 /// Version of the shapes.
@@ -37,11 +39,21 @@ pub fn event(event: &Event) -> Vec<u8> {
     line(|w| write_event(w, event))
 }
 
-/// What `--output json` prints: the receipt with the model and the notices of the run.
-pub(super) fn summary(receipt: &Receipt, model: Option<&Event>, notices: &[Event]) -> Vec<u8> {
+/// What `--output json` prints: the receipt with what there was of a reply that broke off, the model and the notices of the run.
+pub(super) fn summary(
+    receipt: &Receipt,
+    partial: &str,
+    model: Option<&Event>,
+    notices: &[Event],
+) -> Vec<u8> {
     line(|w| {
         w.key("format").u64(FORMAT);
         write_receipt(w, receipt);
+        w.key("partial");
+        match partial {
+            "" => w.null(),
+            partial => w.string(partial),
+        };
         w.key("model");
         match model {
             Some(model) => {
@@ -73,27 +85,30 @@ fn line(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
     bytes
 }
 
-/// DEL and U+0080–U+009F as `\u00xx`. They can only stand inside strings, so the text stays the same JSON value.
+/// What drives a terminal or reorders its text as `\u009b`. It can only stand inside strings, so the text stays the same JSON value.
 fn harmless(bytes: Vec<u8>) -> Vec<u8> {
-    let c1 =
-        |i: usize| bytes[i] == 0xC2 && bytes.get(i + 1).is_some_and(|b| (0x80..0xA0).contains(b));
-    let Some(first) = (0..bytes.len()).find(|&i| bytes[i] == 0x7F || c1(i)) else {
+    // Everything below DEL that is a control was escaped by the writer already.
+    if bytes.iter().all(|&byte| byte < 0x7f) {
         return bytes;
-    };
-    let mut out = bytes[..first].to_vec();
-    let mut i = first;
-    while i < bytes.len() {
-        if bytes[i] == 0x7F {
-            out.extend_from_slice(b"\\u007f");
-        } else if c1(i) {
-            i += 1;
-            out.extend_from_slice(format!("\\u{:04x}", bytes[i]).as_bytes());
-        } else {
-            out.push(bytes[i]);
-        }
-        i += 1;
     }
-    out
+    let json = match String::from_utf8(bytes) {
+        Ok(json) => json,
+        // Cannot be: the writer repairs.
+        Err(error) => return error.into_bytes(),
+    };
+    if !json.contains(text::is_harmful) {
+        return json.into_bytes();
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if text::is_harmful(c) {
+            let units = c.encode_utf16(&mut [0; 2]).to_vec();
+            out.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    out.into_bytes()
 }
 
 /// The members of one event.

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! With `--output text` standard output gets the final answer and nothing else, byte for byte as the model wrote it plus a line feed
-//! where it lacks one; on a terminal it is made harmless first. Nothing of an unfinished reply is printed there.
+//! where it lacks one; on a terminal it is made harmless first. Nothing of an unfinished reply is printed there: what had come of it
+//! when it broke off is told on standard error, and is the member `partial` with `--output json`.
 //!
 //! The first Ctrl-C cancels the turn (its receipt follows, exit code 130), a second one ends the program at once. SIGTERM, SIGHUP and
 //! SIGQUIT end the children and the program, exit code 128 + number. A reader of standard output that leaves ends it with 141.
@@ -32,7 +33,7 @@ use crate::sys::signal::{self, Signal};
 use crate::sys::tty::Tty;
 use crate::sys::{Cancel, process};
 use crate::text;
-use out::{Out, complain, exit};
+use out::{Out, complain, exit, note};
 use progress::{Progress, Shown};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -42,8 +43,9 @@ use std::time::Duration;
 
 pub use json::event as event_line;
 
-/// What a signal leaves the engine to end its turn and its children by itself.
-const GRACE: Duration = Duration::from_secs(2);
+/// What a signal leaves the engine to end its turn and its children by itself, and to write the receipt. A command that does not
+/// listen is killed after 2 s of it (`sys/process.rs`).
+const GRACE: Duration = Duration::from_secs(3);
 
 /// `--output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +131,7 @@ pub fn run(setup: Setup, options: Options) -> u8 {
         tty: options.tty.map(Arc::new),
         output: options.output,
         yes: options.yes,
+        partial: Partial::default(),
         model: None,
         notices: Vec::new(),
         receipt: None,
@@ -181,6 +184,8 @@ struct Run {
     tty: Option<Arc<Tty>>,
     output: Output,
     yes: bool,
+    /// Of the reply under way, or of the last one if it broke off.
+    partial: Partial,
     model: Option<Event>,
     notices: Vec<Event>,
     receipt: Option<Receipt>,
@@ -243,15 +248,14 @@ impl Run {
                 self.receipt = Some(receipt);
                 (self.submit)(Op::Quit);
             }
+            Event::Content { text, .. } => self.partial.push(&text),
+            Event::RequestSent { .. } | Event::Replied { .. } => self.partial = Partial::default(),
             Event::Model { .. } => self.model = Some(event),
             Event::Notice { .. } if self.output == Output::Json => self.notices.push(event),
             Event::Notice { .. }
             | Event::TurnStarted { .. }
-            | Event::RequestSent { .. }
             | Event::Waiting { .. }
             | Event::Thinking { .. }
-            | Event::Content { .. }
-            | Event::Replied { .. }
             | Event::Discarded { .. }
             | Event::CallStarted { .. }
             | Event::Decided { .. }
@@ -307,6 +311,9 @@ impl Run {
             Some(receipt) => {
                 // A reader that left did the interrupting, and knows.
                 if self.unwritable.is_none() {
+                    if self.output == Output::Text {
+                        self.partial.tell();
+                    }
                     explain(&receipt.status, self.yes);
                 }
                 exit_code(&receipt.status)
@@ -322,7 +329,12 @@ impl Run {
             match self.output {
                 Output::Text => self.answer(receipt.answer),
                 Output::Json => {
-                    let line = json::summary(&receipt, self.model.as_ref(), &self.notices);
+                    let line = json::summary(
+                        &receipt,
+                        &self.partial.text,
+                        self.model.as_ref(),
+                        &self.notices,
+                    );
                     self.write(&line);
                 }
                 Output::JsonLines => {}
@@ -349,6 +361,40 @@ impl Run {
             answer.push('\n');
         }
         self.write(answer.as_bytes());
+    }
+}
+
+/// What came of a reply that may never be complete. A reply may be 64 MiB; this much of it says what was under way.
+#[derive(Default)]
+struct Partial {
+    text: String,
+    bytes: usize,
+}
+
+impl Partial {
+    const MAX_BYTES: usize = 256 << 10;
+
+    fn push(&mut self, piece: &str) {
+        let whole = self.bytes == self.text.len();
+        self.bytes += piece.len();
+        if whole && self.bytes <= Self::MAX_BYTES {
+            self.text.push_str(piece);
+        }
+    }
+
+    /// On standard error: the answer is what stands on the other one, and this is none.
+    fn tell(&self) {
+        if self.text.is_empty() {
+            return;
+        }
+        let (bytes, shown) = (show::count(self.bytes as u64), &self.text);
+        let beginning = match self.bytes > shown.len() {
+            true => ", which began",
+            false => "",
+        };
+        note(&format!(
+            "partial   {bytes} bytes of a reply that broke off{beginning}; nothing of it was acted on:\n{shown}"
+        ));
     }
 }
 

@@ -17,7 +17,7 @@
 mod sanitize;
 mod utf8;
 
-pub use sanitize::{clip, line, plain, visible};
+pub use sanitize::{clip, is_harmful, line, plain, visible};
 pub use utf8::{Utf8, repair};
 
 /// A number for people, in groups of three digits: `1,234,567`.

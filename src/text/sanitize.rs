@@ -63,6 +63,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// What no terminal should get, in whatever form: controls, line ends and tabs too, and what changes the order of other characters.
+pub fn is_harmful(c: char) -> bool {
+    is_control(c) || is_reordering(c)
+}
+
 /// At most `chars` characters, ending in `…` when cut.
 pub fn clip(text: &str, chars: usize) -> Cow<'_, str> {
     if text.len() <= chars || text.chars().nth(chars).is_none() {

@@ -70,6 +70,22 @@ fn three_a_reply_that_stays_incomplete() {
 }
 
 #[test]
+fn what_came_of_a_reply_that_broke_off_is_not_lost() {
+    let (temp, server) = (Temp::new(), standin(Some("error-after-content")));
+    let ran = run_task(temp.path(), &server, &["-qp", "hello"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""));
+    let told = "partial   27 bytes of a reply that broke off; nothing of it was acted on:\nThe beginning of an answer \nzcoder: ";
+    assert!(ran.err.starts_with(told), "{}", ran.err);
+    let ran = run_task(temp.path(), &server, &["-qp", "hello", "--output", "json"]);
+    assert_eq!(ran.code, Some(3));
+    let member = r#","partial":"The beginning of an answer ","#;
+    assert!(ran.out.contains(member), "{}", ran.out);
+    let (temp, server) = (Temp::new(), standin(None));
+    let ran = run_task(temp.path(), &server, &["-qp", "hello", "--output", "json"]);
+    assert!(ran.out.contains(r#","partial":null,"#), "{}", ran.out);
+}
+
+#[test]
 fn four_nobody_to_ask() {
     let (temp, server) = (Temp::new(), standin(None));
     let ran = run_task(temp.path(), &server, &["-p", "run touch made"]);
@@ -221,6 +237,19 @@ fn children_end_with_it() {
         assert_eq!(ran.code, Some(code), "{name}: {}", ran.err);
         ends_soon(&pid);
     }
+}
+
+#[test]
+fn a_stubborn_child_does_not_cost_the_receipt() {
+    let (temp, server) = (Temp::new(), standin(None));
+    let stubborn = "trap : TERM INT; echo $$ > pid; echo up; while :; do sleep 600; done";
+    let (child, pid) = running(&temp, &server, stubborn);
+    signal(&child, "TERM");
+    let ran = ran(child.wait_with_output().expect("its end"));
+    assert_eq!(ran.code, Some(143), "{}", ran.err);
+    let ended = r#"{"type":"turn_ended","turn":1,"receipt":{"status":"cancelled","#;
+    assert!(ran.out.contains(ended), "{}", ran.out);
+    ends_soon(&pid);
 }
 
 #[test]

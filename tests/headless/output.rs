@@ -169,7 +169,13 @@ fn control_codes_of_a_model_stay_out_of_a_terminal_but_not_out_of_a_pipe() {
     assert!(!piped.err.contains(control), "{:?}", piped.err);
     let mut lines = task(temp.path(), &server, &["-p", "hello", "--output", "jsonl"]);
     let lines = run(&mut lines);
-    assert!(!lines.out.contains(control), "{:?}", lines.out);
+    let harmful = |c: char| control(c) || zcoder::text::is_harmful(c) && c != '\n';
+    assert!(!lines.out.contains(harmful), "{:?}", lines.out);
+    assert!(
+        lines.out.contains("\\u202e"),
+        "escaped, not lost: {:?}",
+        lines.out
+    );
     let (shown, code) = Screen::start(&mut task(temp.path(), &server, &["-qp", "hello"])).end();
     assert_eq!(code, Some(0));
     // The terminal itself turns line feeds into CR LF.
