@@ -16,44 +16,46 @@
 
 use std::collections::HashSet;
 
-/// What is left out.
-const THINGS: &str = "\
-    rest remainder remaining existing previous original everything other others file code \
-    function functions class classes method methods content contents module implementation \
-    implementations import imports line lines test tests script document logic section sections \
-    component body text part parts definitions fields above below before stuff entries rules \
-    styles setup";
-/// That it is.
-const STATES: &str = "\
-    unchanged same omitted truncated untouched intact elided unmodified snip skipped";
-/// What these lines are glued with.
-const GLUE: &str = "\
-    the of this your is are remain remains stay stays left goes go here as was for brevity all \
-    and in from that else continues follows with no change changes exactly kept keep it to be \
-    etc current full";
 const MAX_WORDS: usize = 16;
+/// The longest of the words below.
+const MAX_WORD_BYTES: usize = 15;
+
+/// What a word of such a line is.
+enum Word {
+    /// What is left out, as opposed to what is there: a thing, too.
+    Rest,
+    /// What is left out.
+    Thing,
+    /// That it is.
+    State,
+    /// `of`.
+    Of,
+    /// What else these lines are glued with.
+    Glue,
+}
 
 /// Whether the line stands for others.
 pub(super) fn is_stub(line: &str) -> bool {
-    let elided = is_elided(line);
     let (mut count, mut thing, mut state, mut rest, mut of) = (0, false, false, false, false);
     let words = line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '\'');
     for word in words.filter(|word| !word.is_empty()) {
-        let word = word.to_ascii_lowercase();
-        let word = word.as_str();
-        count += 1;
-        rest |= matches!(
-            word,
-            "rest" | "remainder" | "remaining" | "existing" | "previous" | "original"
-        );
-        of |= word == "of";
-        thing |= among(THINGS, word);
-        state |= among(STATES, word);
-        let known = among(THINGS, word) || among(STATES, word) || among(GLUE, word);
-        if !known || count > MAX_WORDS {
+        // Nearly every line of a file ends here, at its first word.
+        let Some(word) = kind(word) else {
             return false;
+        };
+        count += 1;
+        match word {
+            Word::Rest => (rest, thing) = (true, true),
+            Word::Thing => thing = true,
+            Word::State => state = true,
+            Word::Of => of = true,
+            Word::Glue => {}
         }
     }
+    if count > MAX_WORDS {
+        return false;
+    }
+    let elided = is_elided(line);
     // "... rest of the code ...", "code unchanged", "(unchanged) ...".
     let marked = line.trim_start().starts_with([
         '/', '#', '-', '*', '<', ';', '%', '(', '[', '.', '…', '"', '\'',
@@ -62,8 +64,32 @@ pub(super) fn is_stub(line: &str) -> bool {
     left_out || (state && thing && (marked || elided || rest)) || (state && elided)
 }
 
-fn among(words: &str, word: &str) -> bool {
-    words.split(' ').any(|known| known == word)
+fn kind(word: &str) -> Option<Word> {
+    if word.len() > MAX_WORD_BYTES {
+        return None;
+    }
+    match word.to_ascii_lowercase().as_str() {
+        "rest" | "remainder" | "remaining" | "existing" | "previous" | "original" => {
+            Some(Word::Rest)
+        }
+        "everything" | "other" | "others" | "file" | "code" | "function" | "functions"
+        | "class" | "classes" | "method" | "methods" | "content" | "contents" | "module"
+        | "implementation" | "implementations" | "import" | "imports" | "line" | "lines"
+        | "test" | "tests" | "script" | "document" | "logic" | "section" | "sections"
+        | "component" | "body" | "text" | "part" | "parts" | "definitions" | "fields" | "above"
+        | "below" | "before" | "stuff" | "entries" | "rules" | "styles" | "setup" => {
+            Some(Word::Thing)
+        }
+        "unchanged" | "same" | "omitted" | "truncated" | "untouched" | "intact" | "elided"
+        | "unmodified" | "snip" | "skipped" => Some(Word::State),
+        "the" | "this" | "your" | "is" | "are" | "remain" | "remains" | "stay" | "stays"
+        | "left" | "goes" | "go" | "here" | "as" | "was" | "for" | "brevity" | "all" | "and"
+        | "in" | "from" | "that" | "else" | "continues" | "follows" | "with" | "no" | "change"
+        | "changes" | "exactly" | "kept" | "keep" | "it" | "to" | "be" | "etc" | "current"
+        | "full" => Some(Word::Glue),
+        "of" => Some(Word::Of),
+        _ => None,
+    }
 }
 
 /// Whether dots stand on their own; `...rest` is a language's spread.
