@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 use zcoder::http::client::Timeouts;
 use zcoder::http::{Endpoint, Target};
-use zcoder::model::{Backend, Chat, Error, Options, Reply, Shape, Think};
+use zcoder::model::{Backend, Chat, Delays, Error, Options, Reply, Shape, Think};
 use zcoder::protocol::{Message, Tap};
 use zcoder::standin::{StandIn, scenes};
 use zcoder::sys::Cancel;
@@ -16,15 +16,8 @@ use zcoder::sys::Cancel;
 /// These end by the client's patience, which is short here.
 const SILENT: &[&str] = &["silent", "stall", "never-answers"];
 
-/// These wait for seconds, in the server or between the client's resends; the tests of `model` see to them with their own clocks.
-const SLOW: &[&str] = &[
-    "late",
-    "gaps",
-    "busy",
-    "busy-once",
-    "runner-died",
-    "out-of-memory",
-];
+/// These wait for seconds in the server; the tests of `model` see to them with their own clocks.
+const SLOW: &[&str] = &["late", "gaps"];
 
 /// These change the list of models and nothing in a chat; below.
 const LISTS: &[&str] = &[
@@ -45,6 +38,11 @@ fn backend(standin: &StandIn, limit: Duration) -> Backend {
             connect: limit,
             first_byte: Some(limit),
             gap: Some(limit),
+        },
+        delays: Delays {
+            busy: Duration::from_millis(10),
+            unloading: Duration::from_millis(10),
+            ..Delays::default()
         },
         ..Options::new(target)
     };
@@ -201,7 +199,9 @@ fn whole_tasks_go_through_harmless_scenes() {
     let names: Vec<&str> = scenes()
         .filter(|(_, about)| about.contains("harmless") || about.contains("recoverable"))
         .map(|(name, _)| name)
-        .filter(|name| !SLOW.contains(name) && *name != "drip" && *name != "characters")
+        .filter(|name| {
+            !SLOW.contains(name) && *name != "busy-once" && *name != "drip" && *name != "characters"
+        })
         .chain([
             "one-byte-chunks",
             "one-byte-writes",
