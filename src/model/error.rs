@@ -293,15 +293,16 @@ impl fmt::Display for Error {
                     "the server sent a record that is not JSON ({cause}); it begins `{start}`"
                 )?;
                 if start.starts_with("data:") {
-                    f.write_str("; that is the form of an OpenAI-compatible server, here Ollama's own is expected: check the address")?;
+                    f.write_str("; that is the form of an OpenAI-compatible server, here Ollama's own is expected: check the address")
+                } else {
+                    f.write_str("; ask again, and look at all of it with `--record FILE` and `zcoder wire FILE`")
                 }
-                Ok(())
             }
             Error::RecordTooLong { limit_bytes } => {
                 let mib = limit_bytes >> 20;
                 write!(
                     f,
-                    "the server sent a record longer than {mib} MiB; the reply was given up"
+                    "the server sent a record longer than {mib} MiB; the reply was given up; ask for less at once"
                 )
             }
             Error::ContextOverflow {
@@ -507,7 +508,7 @@ impl fmt::Display for Error {
             } => {
                 write!(
                     f,
-                    "the server failed in the middle of the reply: {}",
+                    "the server failed in the middle of the reply: {}; its log may say more; ask again",
                     short(detail)
                 )
             }
@@ -518,7 +519,11 @@ impl fmt::Display for Error {
                 )
             }
             Error::Server { status, detail } => {
-                write!(f, "the server failed (status {status}): {}", short(detail))
+                write!(
+                    f,
+                    "the server failed (status {status}): {}; its log may say more",
+                    short(detail)
+                )
             }
         }
     }

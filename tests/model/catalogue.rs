@@ -6,11 +6,11 @@ use super::{DELAYS, talk};
 use std::time::{Duration, Instant};
 use zcoder::model::{Delays, Error};
 
-/// One answer to every chat; `/api/tags` lists two models.
+/// One answer to every chat; `/api/tags` lists three models, the one that is asked for among them: it is never its own way out.
 fn peer(answer: Vec<u8>) -> Peer {
     let tags = json(
         "200 OK",
-        r#"{"models":[{"name":"m2:8b","capabilities":["tools"]},{"name":"other:1b","capabilities":["completion"]}]}"#,
+        r#"{"models":[{"name":"m:latest","capabilities":["tools"]},{"name":"m2:8b","capabilities":["tools"]},{"name":"other:1b","capabilities":["completion"]}]}"#,
     );
     Peer::start(move |asked, stream| {
         let answer = match asked.what.as_str() {
@@ -377,7 +377,7 @@ fn a_proxy_that_cannot_reach_the_server_is_asked_again() {
         response("502 Bad Gateway", "text/html", "<h1>502</h1>"),
         3,
         &[DELAYS.busy, DELAYS.busy * 2],
-        "the server failed (status 502): <h1>502</h1>",
+        "the server failed (status 502): <h1>502</h1>; its log may say more",
     );
 }
 
@@ -398,7 +398,7 @@ fn an_unknown_failure_gets_one_more_try() {
         json("500 Internal Server Error", r#"{"error":"boom"}"#),
         2,
         &[DELAYS.busy],
-        "the server failed (status 500): boom",
+        "the server failed (status 500): boom; its log may say more",
     );
 }
 

@@ -118,7 +118,7 @@ fn row_28_escaped_controls_are_kept_and_raw_ones_refused() {
     );
     check_error(
         &["{\"message\":{\"content\":\"a\u{1b}[2J\"}}", DONE],
-        "the server sent a record that is not JSON (expected an escape in place of a control character at byte 24, found byte 0x1b); it begins `{\"message\":{\"content\":\"a\\x1b[2J\"}}`",
+        "the server sent a record that is not JSON (expected an escape in place of a control character at byte 24, found byte 0x1b); it begins `{\"message\":{\"content\":\"a\\x1b[2J\"}}`; ask again, and look at all of it with `--record FILE` and `zcoder wire FILE`",
     );
 }
 
@@ -191,7 +191,7 @@ fn row_32_deep_nesting_is_refused() {
 #[test]
 fn row_33_an_error_record_ends_the_reply_wherever_it_comes() {
     let error = r#"{"error":"boom"}"#;
-    let text = "the server failed in the middle of the reply: boom";
+    let text = "the server failed in the middle of the reply: boom; its log may say more; ask again";
     let call = r#"{"message":{"content":"","tool_calls":[{"function":{"name":"read_file","arguments":{}}}]},"done":false}"#;
     check_error(&[r#"{"message":{"content":"x"}}"#, error], text);
     check_error(&[call, error, DONE], text);
@@ -202,7 +202,7 @@ fn row_33_an_error_record_ends_the_reply_wherever_it_comes() {
 fn row_34_forms_of_an_error_record() {
     check_error(
         &[r#"{"error":{"message":"x"}}"#],
-        "the server failed in the middle of the reply: x",
+        "the server failed in the middle of the reply: x; its log may say more; ask again",
     );
     check(
         &[
@@ -216,7 +216,7 @@ fn row_34_forms_of_an_error_record() {
     );
     check_error(
         &[r#"{"error":true}"#],
-        "the server failed in the middle of the reply: true",
+        "the server failed in the middle of the reply: true; its log may say more; ask again",
     );
     // Ollama 0.11 wrote the text as the key.
     check_error(
@@ -237,7 +237,7 @@ fn row_35_malformed_lines() {
     let good = r#"{"message":{"content":"x"}}"#;
     check_error(
         &[good, "nonsense", DONE],
-        "the server sent a record that is not JSON (expected `null` at byte 1, found `o`); it begins `nonsense`",
+        "the server sent a record that is not JSON (expected `null` at byte 1, found `o`); it begins `nonsense`; ask again, and look at all of it with `--record FILE` and `zcoder wire FILE`",
     );
     let sse = format!("data: {good}");
     check_error(
@@ -449,7 +449,7 @@ fn a_record_over_the_limit_is_given_up() {
                 assert!(!fits);
                 assert_eq!(
                     error.to_string(),
-                    "the server sent a record longer than 16 MiB; the reply was given up"
+                    "the server sent a record longer than 16 MiB; the reply was given up; ask for less at once"
                 );
             }
         }

@@ -31,10 +31,11 @@ use crate::http::client::{Step, exchange};
 use crate::http::{self, BodyError, Head, Limits, Request};
 use crate::lines::Ndjson;
 use crate::model::assemble::{Assembler, Failed};
+use crate::model::choose;
 use crate::model::classify::{self, Asked, BODY_LIMIT};
 use crate::model::leak::{Display, Place};
 use crate::model::recover::{self, FoundCall, Recovered, recover};
-use crate::model::{Chat, Error, Progress, Reply, Shape};
+use crate::model::{Chat, Error, ModelEntry, Progress, Reply, Shape};
 use crate::protocol::{CallId, Stage, StopReason, ToolCall, Usage, Waiting};
 use crate::sys::{Cancel, poll, random};
 use std::ops::ControlFlow;
@@ -101,12 +102,18 @@ fn pause(delay: Duration, cancel: &Cancel) -> Result<(), Error> {
     }
 }
 
+/// Without the model itself: the server lists it and yet does not give it, so it is no way out.
+fn others(model: &str, entries: Vec<ModelEntry>) -> Vec<ModelEntry> {
+    let is_other = |entry: &ModelEntry| !choose::same_model(&entry.name, model);
+    entries.into_iter().filter(is_other).collect()
+}
+
 /// Adds the names that help to an error that lacks them. A failure to list models is no news here: the error stands without.
 fn with_names(server: &Ollama, error: Error, cancel: &Cancel) -> Error {
     match error {
         Error::ModelMissing { model, address, .. } => Error::ModelMissing {
             near: match server.models(cancel) {
-                Ok(entries) => crate::model::choose::near(&model, &entries),
+                Ok(entries) => choose::near(&model, &others(&model, entries)),
                 Err(_) => Vec::new(),
             },
             model,
@@ -114,7 +121,7 @@ fn with_names(server: &Ollama, error: Error, cancel: &Cancel) -> Error {
         },
         Error::NoTools { model, .. } => Error::NoTools {
             others: match server.models(cancel) {
-                Ok(entries) => crate::model::choose::with_tools(&entries),
+                Ok(entries) => choose::with_tools(&others(&model, entries)),
                 Err(_) => Vec::new(),
             },
             model,
