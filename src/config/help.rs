@@ -14,10 +14,10 @@
 use super::flags::{COMMANDS, Command, FLAGS, Flag, Group};
 use std::fmt::Write;
 
-/// Columns of all help texts: fits a window of 100.
-const COLUMNS: usize = 98;
+/// Columns of all help texts: the oldest terminal.
+const COLUMNS: usize = 80;
 /// Where explanations start.
-const INDENT: usize = 30;
+const INDENT: usize = 26;
 
 /// A text of its own.
 #[derive(Debug)]
@@ -106,13 +106,13 @@ pub fn overview() -> String {
 
 const EXAMPLES: &str = "
 examples
-  zcoder demo                                        see it work, no model needed
-  zcoder -p 'what does this project do?'             only reads, so nothing is asked
-  zcoder -p 'make the tests pass' --yes              may edit and run commands
-  git diff | zcoder -p 'review this' --read-only     the diff is attached
+  zcoder demo                                      see it work, no model needed
+  zcoder -p 'what does this project do?'           only reads: nothing is asked
+  zcoder -p 'make the tests pass' --yes            may edit and run commands
+  git diff | zcoder -p 'review this' --read-only   the diff is attached
+  zcoder -p 'hello' --what-would-be-sent           the exact bytes, not sent
   zcoder -m qwen3:8b --host gpubox -p 'fix the typo in README.md'
   zcoder -p 'list the TODOs' --output json | jq -r .answer
-  zcoder -p 'hello' --what-would-be-sent --offline   the exact bytes, sent to nobody
 ";
 
 /// A topic, a command (`models`), or a flag (`--model`, `model`, `-m`).

@@ -191,7 +191,8 @@ fn row_32_deep_nesting_is_refused() {
 #[test]
 fn row_33_an_error_record_ends_the_reply_wherever_it_comes() {
     let error = r#"{"error":"boom"}"#;
-    let text = "the server failed in the middle of the reply: boom; its log may say more; ask again";
+    let text =
+        "the server failed in the middle of the reply: boom; its log may say more; ask again";
     let call = r#"{"message":{"content":"","tool_calls":[{"function":{"name":"read_file","arguments":{}}}]},"done":false}"#;
     check_error(&[r#"{"message":{"content":"x"}}"#, error], text);
     check_error(&[call, error, DONE], text);
