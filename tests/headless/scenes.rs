@@ -8,12 +8,16 @@ use std::sync::Mutex;
 use std::thread;
 use zcoder::standin::scenes;
 
+/// These wait 5 or 6 seconds between resends and show nothing that `busy-once` does not; `model` has them with short waits.
+const RESENT: &[&str] = &["busy", "error-html", "out-of-memory"];
+
 /// Runs at a time: most of the time is waiting for time limits.
 const AT_ONCE: usize = 8;
 
 #[test]
 fn every_scene_ends_with_a_defined_code() {
-    let todo: Mutex<Vec<(&str, &str)>> = Mutex::new(scenes().collect());
+    let all = scenes().filter(|(name, _)| !RESENT.contains(name));
+    let todo: Mutex<Vec<(&str, &str)>> = Mutex::new(all.collect());
     let faults = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
