@@ -14,7 +14,6 @@
 use crate::config::{Typed, UsageError, settings};
 use crate::headless::Output;
 use crate::headless::out::{Out, complain, exit, note, with_stdout};
-use crate::headless::show::count;
 use crate::json::Writer;
 use crate::model::{Backend, Card, Error, Loaded, ModelEntry};
 use crate::protocol::Tap;
@@ -143,7 +142,7 @@ fn cells(row: &Row) -> [String; 7] {
         (Some(loaded), None) => {
             let window = loaded
                 .context_length
-                .map(|n| format!(", window {}", count(n)));
+                .map(|n| format!(", window {}", text::grouped(n)));
             let share = (loaded.size_vram.saturating_mul(100)).checked_div(loaded.size);
             let share = share.map(|percent| format!(", {percent}% GPU"));
             format!(
@@ -158,7 +157,7 @@ fn cells(row: &Row) -> [String; 7] {
         size(row.entry.size),
         text(&row.entry.parameter_size),
         text(&row.entry.quantization),
-        row.window().map_or("-".to_string(), count),
+        row.window().map_or("-".to_string(), text::grouped),
         can(&row.card),
         loaded,
     ]

@@ -387,7 +387,7 @@ impl Partial {
         if self.text.is_empty() {
             return;
         }
-        let (bytes, shown) = (show::count(self.bytes as u64), &self.text);
+        let (bytes, shown) = (text::grouped(self.bytes as u64), &self.text);
         let beginning = match self.bytes > shown.len() {
             true => ", which began",
             false => "",

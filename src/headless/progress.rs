@@ -17,7 +17,7 @@
 //! Invariant: no line feed inside an event's line, no control character, no escape sequence unless standard error is a terminal.
 //! Invariant: the rewritten line holds no foreign text, so that its width is known.
 
-use super::show::{clock, count, counted, seconds, speed, tokens_of};
+use super::show::{clock, counted, seconds, speed, tokens_of};
 use crate::protocol::{
     DecidedBy, Decision, Event, Facts, Level, Receipt, Status, StopReason, ToolOutcome, ToolStatus,
     Usage, Waiting,
@@ -112,7 +112,7 @@ impl Progress {
                 window,
                 window_why,
             } => {
-                let window = count(*window);
+                let window = text::grouped(*window);
                 self.line(
                     "model",
                     &format!("{name} at {address} ({why}), window {window} ({window_why})"),
@@ -123,7 +123,7 @@ impl Progress {
                 bytes,
                 estimated_tokens,
             } => {
-                let (bytes, tokens) = (count(*bytes), count(*estimated_tokens));
+                let (bytes, tokens) = (text::grouped(*bytes), text::grouped(*estimated_tokens));
                 let request = request.0;
                 self.line(
                     "request",
@@ -259,8 +259,8 @@ impl Progress {
                 "{}, {}, {} tokens in, {} out{speed}",
                 counted(receipt.requests, "request"),
                 counted(receipt.calls, "call"),
-                count(receipt.prompt_tokens),
-                count(receipt.output_tokens),
+                text::grouped(receipt.prompt_tokens),
+                text::grouped(receipt.output_tokens),
             ),
         );
     }
@@ -339,7 +339,7 @@ impl Progress {
 impl Counter {
     fn text(&self, now: Instant, lines: u64) -> (&'static str, String) {
         let since = clock(now.duration_since(self.begun));
-        let tokens = count(tokens_of(self.bytes));
+        let tokens = text::grouped(tokens_of(self.bytes));
         match self.what {
             What::Waiting(waiting) => ("waiting", waiting_text(waiting)),
             What::Thinking => ("thinking", format!("{since}, about {tokens} tokens")),
@@ -361,7 +361,7 @@ fn waiting_text(waiting: Waiting) -> String {
             let left = left
                 .map(|l| format!(", about {} left", clock(l)))
                 .unwrap_or_default();
-            let tokens = count(new_tokens);
+            let tokens = text::grouped(new_tokens);
             format!(
                 "reading about {tokens} new tokens, {}{left}",
                 clock(elapsed)
@@ -460,7 +460,7 @@ fn result(outcome: &ToolOutcome) -> String {
             format!("{path} +{added} -{removed}{new}")
         }
         (Facts::Read { path, bytes }, ToolStatus::Ok) => {
-            format!("{path}, {} bytes", count(*bytes))
+            format!("{path}, {} bytes", text::grouped(*bytes))
         }
         (_, ToolStatus::Ok) => first.to_string(),
         (_, ToolStatus::Failed) => format!("failed: {first}"),

@@ -1,28 +1,16 @@
 //! Numbers and times as people read them.
 //!
 //! ```text
-//! count(9400) → "9,400"     clock(72 s) → "1:12"     seconds(1.234 s) → "1.2 s"     speed(80, 2 s) → Some("40 tokens/s")
+//! counted(1, "call") → "1 call"     clock(72 s) → "1:12"     seconds(1.234 s) → "1.2 s"     speed(80, 2 s) → Some("40 tokens/s")
 //! ```
 
+use crate::text::grouped;
 use std::time::Duration;
-
-/// With a comma every three digits.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
 
 /// `3 calls`, `1 call`.
 pub fn counted(n: u64, one: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
-    format!("{} {one}{plural}", count(n))
+    format!("{} {one}{plural}", grouped(n))
 }
 
 /// `0:42`, `1:02:03`.
@@ -51,7 +39,7 @@ pub fn speed(tokens: u64, time: Duration) -> Option<String> {
     }
     // Both are far below 2^52: the quotient is exact enough for two digits.
     let speed = tokens as f64 / time.as_secs_f64();
-    Some(format!("{} tokens/s", count(speed.round() as u64)))
+    Some(format!("{} tokens/s", grouped(speed.round() as u64)))
 }
 
 /// A server rarely tells how many tokens a piece of text was; four bytes a token is the usual mean of English and code.
