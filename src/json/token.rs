@@ -108,12 +108,6 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether something in it has to be replaced: if not, and if it is UTF-8, `raw` is the text.
-    #[inline]
-    pub fn is_escaped(&self) -> bool {
-        self.escaped
-    }
-
     /// The bytes between the quotes.
     #[inline]
     pub fn raw(&self) -> &'a [u8] {

@@ -174,9 +174,10 @@ impl Tree {
             }
             let node = match lexeme {
                 Lexeme::BeginObject | Lexeme::BeginArray => {
-                    let kind = match lexeme {
-                        Lexeme::BeginObject => NodeKind::Object,
-                        _ => NodeKind::Array,
+                    let kind = if lexeme == Lexeme::BeginObject {
+                        NodeKind::Object
+                    } else {
+                        NodeKind::Array
                     };
                     let around = innermost;
                     innermost = nodes.len();

@@ -314,14 +314,7 @@ impl Backend {
     /// Starts a request whose answer is streamed: everything before the first message.
     pub fn begin(&self, shape: &Shape) -> RequestBody {
         match self {
-            Backend::Ollama(_) => RequestBody::begin(shape, true),
-        }
-    }
-
-    /// As [`Backend::begin`], for an answer that comes in one piece when all of it is generated.
-    pub fn begin_whole(&self, shape: &Shape) -> RequestBody {
-        match self {
-            Backend::Ollama(_) => RequestBody::begin(shape, false),
+            Backend::Ollama(_) => RequestBody::begin(shape),
         }
     }
 

@@ -183,10 +183,3 @@ fn without_native_tools_calls_and_results_travel_as_text() {
     );
     assert!(text(&body).ends_with(expected), "{}", text(&body));
 }
-
-#[test]
-fn a_request_for_one_piece_says_so() {
-    let backend = Backend::ollama(&super::options(1), Tap::default());
-    let body = backend.begin_whole(&shape());
-    assert!(text(&body).starts_with(r#"{"model":"m","stream":false,"#));
-}

@@ -492,7 +492,18 @@ fn is_cut(error: &http::Error) -> bool {
                 | BodyError::CutChunked { .. }
                 | BodyError::TooLarge { .. }
         ),
-        _ => false,
+        http::Error::Refused { .. }
+        | http::Error::Resolve { .. }
+        | http::Error::Unreachable { .. }
+        | http::Error::ConnectTimeout { .. }
+        | http::Error::Via { .. }
+        | http::Error::ClosedEarly { .. }
+        | http::Error::Silent { .. }
+        | http::Error::Head { .. }
+        | http::Error::Encoding { .. }
+        | http::Error::Cancelled
+        | http::Error::Stopped
+        | http::Error::Io { .. } => false,
     }
 }
 

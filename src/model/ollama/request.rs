@@ -39,12 +39,12 @@ pub struct RequestBody {
 }
 
 impl RequestBody {
-    /// Everything before the first message. `stream:false` asks for the answer in one record after all is generated.
-    pub fn begin(shape: &Shape, stream: bool) -> RequestBody {
+    /// Everything before the first message.
+    pub fn begin(shape: &Shape) -> RequestBody {
         let mut json = Writer::new();
         json.begin_object();
         json.key("model").string(&shape.model);
-        json.key("stream").bool(stream);
+        json.key("stream").bool(true);
         write_loader(&mut json, shape);
         if let Some(tools) = &shape.native_tools {
             json.key("tools").raw(tools);
