@@ -12,7 +12,7 @@
 //!         ▼ commands/run.rs              settings → engine::Setup
 //!  1  Op::Prompt { text }                protocol/op.rs        headless/mod.rs submits it
 //!         ▼ engine/prompt.rs             one system message, the task, what is attached
-//!  2  {"model":"…","stream":true,…       model/ollama.rs       the request, append-only: a prefix of the next one
+//!  2  {"model":"…","stream":true,…       model/ollama/         the request, append-only: a prefix of the next one
 //!         ▼ http/client.rs               one connection a request
 //!  3  1f4\r\n{"model":"…","message"…     http/head.rs, body.rs chunks → body bytes
 //!         ▼ lines/ndjson.rs              body bytes → records, one a line

@@ -1,4 +1,4 @@
-//! The pull tokenizer: the bytes of one JSON text go in, tokens come out, nothing is allocated. `model/ollama.rs` reads stream records
+//! The pull tokenizer: the bytes of one JSON text go in, tokens come out, nothing is allocated. `model/ollama/record.rs` reads stream records
 //! with it field by field; [`Tree`] is built from it; `zcoder decode json` prints it.
 //!
 //! ```text

@@ -1,5 +1,6 @@
 //! Foreign text made harmless: what a model, a tool, a file, a file name or a server says is passed through here before it reaches a
-//! terminal. Front ends call these functions; nothing below them does, so data stays as it was.
+//! terminal. Front ends call these functions on all they show. Below them only what makes a sentence for people or the model does
+//! (a question, a refusal, a command's output), and passes through what it quotes; files, arguments and messages stay as they were.
 //!
 //! ```text
 //! input                      plain            visible
