@@ -5,6 +5,7 @@ mod tool;
 
 use crate::support::run::{ran, run, standin, zcoder};
 use crate::support::temp::Temp;
+use crate::support::wire::{Act, Peer};
 use std::fs::File;
 use std::process::{Command, Stdio};
 use zcoder::config::flags::COMMANDS;
@@ -130,6 +131,37 @@ fn a_closed_standard_output_is_quiet() {
         ran.err,
         "zcoder: cannot write to standard output: No space left on device (os error 28)\n"
     );
+}
+
+#[test]
+fn models_are_listed_by_a_server_that_does_not_say_what_is_loaded() {
+    let answer = |status: &str, body: &str| {
+        let length = body.len();
+        let text = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n{body}");
+        vec![Act::Request, Act::Send(text.into_bytes()), Act::Close]
+    };
+    let tags = r#"{"models":[{"name":"m:8b","size":5200000000,"capabilities":["tools"]}]}"#;
+    let peer = Peer::serve([
+        answer("200 OK", tags),
+        answer("500 Internal Server Error", r#"{"error":"busy loading"}"#),
+    ]);
+    let (temp, address) = (Temp::new(), peer.address().to_string());
+    let ran = run(&mut zcoder(temp.path(), &["models", "--host", &address]));
+    assert_eq!(
+        (ran.code, ran.err.as_str()),
+        (
+            Some(0),
+            "zcoder: what is loaded is not known: the server failed (status 500): busy loading; its log may say more\n"
+        )
+    );
+    let row: Vec<&str> = ran
+        .out
+        .lines()
+        .last()
+        .expect("a row")
+        .split_whitespace()
+        .collect();
+    assert_eq!(row, ["m:8b", "5.2", "GB", "-", "-", "-", "tools", "-"]);
 }
 
 #[test]

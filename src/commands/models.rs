@@ -73,7 +73,14 @@ fn rows(backend: &Backend) -> Result<Vec<Row>, Error> {
         })
     })?;
     let entries = backend.models(&cancel)?;
-    let loaded = backend.loaded(&cancel)?;
+    let loaded = match backend.loaded(&cancel) {
+        Ok(loaded) => loaded,
+        // A server that is loading may not answer; the list is worth showing all the same.
+        Err(error) => {
+            note(&format!("zcoder: what is loaded is not known: {error}"));
+            Vec::new()
+        }
+    };
     let mut rows = Vec::new();
     for entry in entries {
         let card = match &entry.capabilities {
