@@ -28,7 +28,7 @@ mod progress;
 pub mod show;
 
 use crate::engine::{self, Setup, Submit};
-use crate::protocol::{AskId, Decision, Event, Level, Op, Question, Receipt, Status, ToolStatus};
+use crate::protocol::{AskId, Decision, Event, Op, Question, Receipt, Status, ToolStatus};
 use crate::sys::signal::{self, Signal};
 use crate::sys::tty::Tty;
 use crate::sys::{Cancel, process};
@@ -455,10 +455,5 @@ pub fn status_word(status: ToolStatus) -> &'static str {
 /// Shows the events of a preview; what happens before a prompt is sent is told by the same lines.
 pub fn show_notice(event: &Event, quiet: bool) {
     let shown = if quiet { Shown::Warnings } else { Shown::All };
-    match event {
-        Event::Notice {
-            level: Level::Info, ..
-        } if quiet => {}
-        event => Progress::new(shown).event(event),
-    }
+    Progress::new(shown).event(event);
 }
