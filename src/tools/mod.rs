@@ -284,8 +284,8 @@ impl Toolbox {
     }
 
     /// Files that the model changed in this session (for approval texts), relative to the workspace, in order of first change.
-    pub fn changed(&self) -> Vec<String> {
-        self.changed.clone()
+    pub fn changed(&self) -> &[String] {
+        &self.changed
     }
 
     fn command(
