@@ -9,6 +9,7 @@ mod scan;
 mod string;
 mod structure;
 mod tree;
+mod typed;
 mod write;
 
 use zcoder::json::{Error, Token, Tokens, Tree};

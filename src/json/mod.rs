@@ -23,6 +23,7 @@ mod error;
 mod field;
 mod number;
 mod scan;
+mod text;
 mod token;
 mod tree;
 mod write;
@@ -31,7 +32,8 @@ pub use error::{Cause, Error};
 pub use field::{Field, FieldError};
 pub use number::Number;
 pub use scan::{Found, find_object};
-pub use token::{Kind, Text, Token, Tokens};
+pub use text::Text;
+pub use token::{Kind, Token, Tokens};
 pub use tree::{Items, Members, Tree, Value};
 pub use write::{Writer, quote};
 

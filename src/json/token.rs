@@ -1,5 +1,5 @@
-//! The pull tokenizer: the bytes of one JSON text go in, tokens come out, nothing is allocated. `model/ollama/record.rs` reads stream records
-//! with it field by field; [`Tree`] is built from it; `zcoder decode json` prints it.
+//! The pull tokenizer: the bytes of one JSON text go in, tokens come out, nothing is allocated. `model/ollama/record.rs` reads stream
+//! records with it field by field; [`Tree`] is built from it; `zcoder decode json` prints it.
 //!
 //! ```text
 //! {"message":{"content":"a\n"},"done":false}
@@ -14,15 +14,17 @@
 //! it); more than [`MAX_DEPTH`] levels are refused (9); numbers of any size are accepted and keep their text (6); names may repeat (4);
 //! a lone surrogate escape and bytes in a string that are not UTF-8 are accepted and read as U+FFFD (8.2). UTF-16 is refused.
 //!
+//! Readers that know what to expect ask for it ([`Tokens::member`], [`Tokens::string`], ...): the same steps without the choices, at
+//! half the cost of [`Tokens::next`].
+//!
 //! Invariant: a reader that pulls until [`Token::End`] has checked the whole text, also what it skipped.
 //! Invariant: the same bytes give the same tokens, whatever is done with them in between.
 //! Invariant: work is linear in the bytes; the only state besides the position is one bit per open array or object.
 //!
-//! Read next: `tree.rs` for whole documents, `write.rs` for the way back.
+//! Read next: `text.rs` for what strings say, `tree.rs` for whole documents, `write.rs` for the way back.
 
-use super::{Cause, Error, MAX_DEPTH, Number, Tree};
+use super::{Cause, Error, MAX_DEPTH, Number, Text, Tree};
 use crate::sys::simd;
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// One token. `Key` is a member's name; its colon is consumed.
@@ -65,54 +67,6 @@ pub enum Kind {
     Bool,
     /// `null`
     Null,
-}
-
-/// A string's inside as it stands in the text: its escapes are checked and not yet replaced.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Text<'a> {
-    raw: &'a [u8],
-    escaped: bool,
-}
-
-impl<'a> Text<'a> {
-    /// Unescaped, repaired UTF-8; borrowed when nothing had to change.
-    pub fn decode(&self) -> Cow<'a, str> {
-        if self.escaped {
-            let mut out = String::with_capacity(self.raw.len());
-            self.push_to(&mut out);
-            Cow::Owned(out)
-        } else {
-            String::from_utf8_lossy(self.raw)
-        }
-    }
-
-    /// Appends the unescaped text to `out`.
-    pub fn push_to(&self, out: &mut String) {
-        if self.escaped {
-            unescape(self.raw, |piece| match piece {
-                Piece::Run(run) => push_repaired(run, out),
-                Piece::Character(character) => out.push(character),
-            });
-        } else {
-            push_repaired(self.raw, out);
-        }
-    }
-
-    /// Whether the unescaped text equals `key`. Bytes that are not UTF-8 equal nothing.
-    #[inline]
-    pub fn is(&self, key: &str) -> bool {
-        if self.escaped {
-            self.decode() == key
-        } else {
-            self.raw == key.as_bytes()
-        }
-    }
-
-    /// The bytes between the quotes.
-    #[inline]
-    pub fn raw(&self) -> &'a [u8] {
-        self.raw
-    }
 }
 
 /// What the grammar allows next, given everything read so far.
@@ -225,22 +179,107 @@ impl<'a> Tokens<'a> {
         })
     }
 
+    /// The name of the next member of the innermost object, `None` at its end: as `next` where a name may come, and as fast as can be.
+    #[inline(always)]
+    pub fn member(&mut self) -> Result<Option<Text<'a>>, Error> {
+        // Here and in the functions below: without blanks and in the place they are for, they go straight ahead. All else is `step`'s.
+        let lexeme = match (self.due, self.byte()) {
+            (Due::CommaOrObjectEnd, b',') if self.byte_behind() == b'"' => {
+                self.at += 1;
+                self.name(b'"', Cause::NameAfterComma)
+            }
+            (Due::NameOrEnd, b'"') => self.name(b'"', Cause::NameOrEnd),
+            (Due::CommaOrObjectEnd, b'}') => Ok(self.close(Lexeme::EndObject)),
+            _ => self.step_apart(),
+        };
+        match lexeme {
+            Ok(Lexeme::Key) => Ok(Some(self.text(false))),
+            Ok(Lexeme::EscapedKey) => Ok(Some(self.text(true))),
+            Ok(_) => Ok(None),
+            Err(Failed) => Err(self.error),
+        }
+    }
+
+    /// The value due, if it is a string; any other is skipped whole.
+    #[inline(always)]
+    pub fn string(&mut self) -> Result<Option<Text<'a>>, Error> {
+        let lexeme = match (self.due, self.byte()) {
+            (Due::MemberValue, b'"') => self.value(b'"', Cause::MemberValue),
+            _ => self.step_apart(),
+        };
+        match lexeme {
+            Ok(Lexeme::String) => Ok(Some(self.text(false))),
+            Ok(Lexeme::EscapedString) => Ok(Some(self.text(true))),
+            Ok(other) => self.skip_begun(other).map(|()| None),
+            Err(Failed) => Err(self.error),
+        }
+    }
+
+    /// Whether the value due is an object, which has begun then; any other is skipped whole.
+    #[inline(always)]
+    pub fn object(&mut self) -> Result<bool, Error> {
+        let lexeme = match (self.due, self.byte()) {
+            (Due::Value | Due::MemberValue, b'{') => self.value(b'{', Cause::Value),
+            _ => self.step_apart(),
+        };
+        match lexeme {
+            Ok(Lexeme::BeginObject) => Ok(true),
+            Ok(other) => self.skip_begun(other).map(|()| false),
+            Err(Failed) => Err(self.error),
+        }
+    }
+
+    /// The value due, if it is `true` or `false`; any other is skipped whole.
+    #[inline(always)]
+    pub fn boolean(&mut self) -> Result<Option<bool>, Error> {
+        let lexeme = match (self.due, self.byte()) {
+            (Due::MemberValue, b'f') => self.word(b"false", Lexeme::False, Cause::False),
+            _ => self.step_apart(),
+        };
+        match lexeme {
+            Ok(Lexeme::True) => Ok(Some(true)),
+            Ok(Lexeme::False) => Ok(Some(false)),
+            Ok(other) => self.skip_begun(other).map(|()| None),
+            Err(Failed) => Err(self.error),
+        }
+    }
+
+    /// Nothing may follow the text's value but blanks.
+    #[inline(always)]
+    pub fn end(&mut self) -> Result<(), Error> {
+        if self.due == Due::TextEnd && self.at == self.bytes.len() {
+            return Ok(());
+        }
+        self.step_apart().map(drop).map_err(|Failed| self.error)
+    }
+
     /// Skips one whole value (after a `Key`, or where a value is due), validating it. It is an error if there is none.
-    #[inline]
+    #[inline(always)]
     pub fn skip(&mut self) -> Result<(), Error> {
-        self.skip_apart().map_err(|Failed| self.error)
+        let skipped = match (self.due, self.byte()) {
+            (Due::MemberValue, b'"') => self.value(b'"', Cause::MemberValue).map(drop),
+            _ => self.skip_apart(),
+        };
+        skipped.map_err(|Failed| self.error)
     }
 
     /// Skips what is left of the value that began with `token`: nothing for a scalar, all up to its end for an array or object.
     pub fn skip_rest(&mut self, token: Token<'_>) -> Result<(), Error> {
-        let skipped = match token {
-            Token::BeginObject | Token::BeginArray => {
-                self.skip_down_to(self.depth.saturating_sub(1))
-            }
+        match token {
+            Token::BeginObject | Token::BeginArray => self.skip_begun(Lexeme::BeginArray),
             Token::EndObject | Token::EndArray | Token::Key(_) | Token::End => Ok(()),
             Token::String(_) | Token::Number(_) | Token::Bool(_) | Token::Null => Ok(()),
-        };
-        skipped.map_err(|Failed| self.error)
+        }
+    }
+
+    /// Skips what is left of the value that the last step began.
+    #[cold]
+    fn skip_begun(&mut self, lexeme: Lexeme) -> Result<(), Error> {
+        if let Lexeme::BeginObject | Lexeme::BeginArray = lexeme {
+            let skipped = self.skip_down_to(self.depth.saturating_sub(1));
+            return skipped.map_err(|Failed| self.error);
+        }
+        Ok(())
     }
 
     /// The offset of the next unread byte.
@@ -313,37 +352,43 @@ impl<'a> Tokens<'a> {
     #[inline(always)]
     pub(super) fn step(&mut self) -> Result<Lexeme, Failed> {
         let byte = self.peek();
-        match self.due {
-            Due::Value => self.value(byte, Cause::Value),
+        // All ways to a value meet at the end, so that the code for one is there once wherever this is inlined.
+        let (byte, cause) = match self.due {
+            Due::Value => (byte, Cause::Value),
             Due::ItemOrEnd => match byte {
-                b']' => Ok(self.close(Lexeme::EndArray)),
-                _ => self.value(byte, Cause::ItemOrEnd),
+                b']' => return Ok(self.close(Lexeme::EndArray)),
+                _ => (byte, Cause::ItemOrEnd),
             },
             Due::CommaOrArrayEnd => match byte {
-                b',' => {
-                    let byte = self.pass();
-                    self.value(byte, Cause::ItemAfterComma)
-                }
-                b']' => Ok(self.close(Lexeme::EndArray)),
-                _ => Err(self.fail(Cause::CommaOrArrayEnd, self.at)),
+                b',' => (self.pass(), Cause::ItemAfterComma),
+                b']' => return Ok(self.close(Lexeme::EndArray)),
+                _ => return Err(self.fail(Cause::CommaOrArrayEnd, self.at)),
             },
             Due::NameOrEnd => match byte {
-                b'}' => Ok(self.close(Lexeme::EndObject)),
-                _ => self.name(byte, Cause::NameOrEnd),
+                b'}' => return Ok(self.close(Lexeme::EndObject)),
+                _ => return self.name(byte, Cause::NameOrEnd),
             },
-            Due::MemberValue => self.value(byte, Cause::MemberValue),
+            Due::MemberValue => (byte, Cause::MemberValue),
             Due::CommaOrObjectEnd => match byte {
                 b',' => {
                     let byte = self.pass();
-                    self.name(byte, Cause::NameAfterComma)
+                    return self.name(byte, Cause::NameAfterComma);
                 }
-                b'}' => Ok(self.close(Lexeme::EndObject)),
-                _ => Err(self.fail(Cause::CommaOrObjectEnd, self.at)),
+                b'}' => return Ok(self.close(Lexeme::EndObject)),
+                _ => return Err(self.fail(Cause::CommaOrObjectEnd, self.at)),
             },
-            Due::TextEnd if self.at == self.bytes.len() => Ok(Lexeme::End),
-            Due::TextEnd => Err(self.fail(Cause::TextEnd, self.at)),
-            Due::Nothing => Err(Failed),
-        }
+            Due::TextEnd if self.at == self.bytes.len() => return Ok(Lexeme::End),
+            Due::TextEnd => return Err(self.fail(Cause::TextEnd, self.at)),
+            Due::Nothing => return Err(Failed),
+        };
+        self.value(byte, cause)
+    }
+
+    /// The step behind a name, where only a value can be due.
+    #[inline(always)]
+    pub(super) fn member_value(&mut self) -> Result<Lexeme, Failed> {
+        let byte = self.peek();
+        self.value(byte, Cause::MemberValue)
     }
 
     /// The next byte that is no blank (RFC 8259 2). At the end it is NUL, which begins and ends no token either.
@@ -360,6 +405,18 @@ impl<'a> Tokens<'a> {
         }
     }
 
+    /// The next byte, blank or not; NUL at the end.
+    #[inline(always)]
+    fn byte(&self) -> u8 {
+        self.bytes.get(self.at).copied().unwrap_or(0)
+    }
+
+    /// The one behind it.
+    #[inline(always)]
+    fn byte_behind(&self) -> u8 {
+        self.bytes.get(self.at + 1).copied().unwrap_or(0)
+    }
+
     /// Passes over the byte at hand; the next one that is no blank.
     #[inline(always)]
     fn pass(&mut self) -> u8 {
@@ -373,7 +430,7 @@ impl<'a> Tokens<'a> {
         if byte != b'"' {
             return Err(self.fail(due, self.at));
         }
-        let lexeme = self.string(Lexeme::Key, Lexeme::EscapedKey)?;
+        let lexeme = self.quoted(Lexeme::Key, Lexeme::EscapedKey)?;
         if self.peek() != b':' {
             return Err(self.fail(Cause::Colon, self.at));
         }
@@ -387,7 +444,7 @@ impl<'a> Tokens<'a> {
     fn value(&mut self, byte: u8, due: Cause) -> Result<Lexeme, Failed> {
         match byte {
             b'"' => {
-                let lexeme = self.string(Lexeme::String, Lexeme::EscapedString)?;
+                let lexeme = self.quoted(Lexeme::String, Lexeme::EscapedString)?;
                 self.due = self.after_value;
                 Ok(lexeme)
             }
@@ -486,7 +543,7 @@ impl<'a> Tokens<'a> {
 
     /// A string from the quote on.
     #[inline(always)]
-    fn string(&mut self, plain: Lexeme, escaped: Lexeme) -> Result<Lexeme, Failed> {
+    fn quoted(&mut self, plain: Lexeme, escaped: Lexeme) -> Result<Lexeme, Failed> {
         let start = self.at + 1;
         let mut end = simd::find_string_end(self.bytes, start);
         let mut lexeme = plain;
@@ -540,8 +597,7 @@ impl<'a> Tokens<'a> {
 
     #[inline(always)]
     fn text(&self, escaped: bool) -> Text<'a> {
-        let raw = &self.bytes[self.place()];
-        Text { raw, escaped }
+        Text::new(&self.bytes[self.place()], escaped)
     }
 
     fn number_text(&self) -> Number<'a> {
@@ -560,80 +616,5 @@ impl<'a> Tokens<'a> {
             offset,
         };
         Failed
-    }
-}
-
-/// A part of a string.
-pub(super) enum Piece<'a> {
-    /// Bytes without escapes.
-    Run(&'a [u8]),
-    /// What an escape stands for.
-    Character(char),
-}
-
-/// Takes a checked string apart (RFC 8259 7). Pairs of surrogates become their character, lone ones U+FFFD.
-#[inline]
-pub(super) fn unescape(raw: &[u8], mut put: impl FnMut(Piece<'_>)) {
-    let mut at = 0;
-    while at < raw.len() {
-        let run = simd::find_byte(raw, b'\\', at);
-        if run > at {
-            put(Piece::Run(&raw[at..run]));
-        }
-        let Some(&letter) = raw.get(run + 1) else {
-            return;
-        };
-        let (character, length) = match letter {
-            b'b' => ('\u{8}', 2),
-            b'f' => ('\u{c}', 2),
-            b'n' => ('\n', 2),
-            b'r' => ('\r', 2),
-            b't' => ('\t', 2),
-            b'u' => unicode_escape(&raw[run..]),
-            // `"`, `\` and `/` stand for themselves.
-            _ => (char::from(letter), 2),
-        };
-        put(Piece::Character(character));
-        at = run + length;
-    }
-}
-
-/// The character at the head of `raw`, which begins with a checked `\uXXXX`, and the bytes it takes: 6, or 12 for a pair.
-fn unicode_escape(raw: &[u8]) -> (char, usize) {
-    let first = hex4(&raw[2..]);
-    if let 0xd800..0xdc00 = first {
-        if let Some(next) = raw[6..].strip_prefix(b"\\u") {
-            let second = hex4(next);
-            if let 0xdc00..0xe000 = second {
-                let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-                return (
-                    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
-                    12,
-                );
-            }
-        }
-    }
-    (
-        char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER),
-        6,
-    )
-}
-
-/// Four checked hex digits.
-fn hex4(raw: &[u8]) -> u32 {
-    raw.iter().take(4).fold(0, |value, &digit| {
-        value << 4 | char::from(digit).to_digit(16).unwrap_or_default()
-    })
-}
-
-/// Appends text that is UTF-8 unless whoever wrote it was wrong.
-fn push_repaired(bytes: &[u8], out: &mut String) {
-    if let Some(text) = simd::ascii(bytes) {
-        out.push_str(text);
-        return;
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => out.push_str(text),
-        Err(_) => out.push_str(&String::from_utf8_lossy(bytes)),
     }
 }

@@ -22,7 +22,8 @@
 //!
 //! Read next: `field.rs` for access whose errors name the path, `write.rs` for writing.
 
-use super::token::{Failed, Lexeme, Piece, Tokens, unescape};
+use super::text::{Piece, unescape};
+use super::token::{Failed, Lexeme, Tokens};
 use super::{Cause, Error, Kind, MAX_TREE_BYTES, Number, Token, write};
 use std::fmt;
 use std::ops::Range;
@@ -156,62 +157,22 @@ impl Tree {
 
     fn build(tokens: &mut Tokens<'_>) -> Result<Tree, Failed> {
         tokens.expect_value()?;
-        let bytes = tokens.bytes();
-        // The value begins here, or behind a comma: what is kept of the text includes that then, so that offsets are known at once.
-        let origin = tokens.offset();
-        // Right for texts of ordinary density; a dense one grows once, an indented one gives room back below. A bigger guess is no
-        // gain: memory beyond the text's own size goes back to the system with each tree, and every page has to be made anew.
-        let mut nodes: Vec<Node> = Vec::with_capacity((bytes.len() - origin) / 16 + 16);
-        let mut decoded = Vec::new();
-        // The innermost open array or object. While it is open, `start` of its node is the index of the one around it.
-        let mut innermost = 0;
+        let mut building = Building::new(tokens);
         loop {
-            let lexeme = tokens.step()?;
-            let place = tokens.place();
-            let range = place.start - origin..place.end - origin;
-            if range.end > MAX_TREE_BYTES {
-                return Err(tokens.fail(Cause::TooLong, origin));
+            let mut lexeme = tokens.step()?;
+            if let Lexeme::Key | Lexeme::EscapedKey = lexeme {
+                building.add(lexeme, tokens)?;
+                // Half of the steps are known in advance.
+                lexeme = tokens.member_value()?;
             }
-            let node = match lexeme {
-                Lexeme::BeginObject | Lexeme::BeginArray => {
-                    let kind = if lexeme == Lexeme::BeginObject {
-                        NodeKind::Object
-                    } else {
-                        NodeKind::Array
-                    };
-                    let around = innermost;
-                    innermost = nodes.len();
-                    nodes.push(Node::new(kind, around..around));
-                    continue;
-                }
-                Lexeme::EndObject | Lexeme::EndArray => {
-                    let begun = nodes[innermost];
-                    nodes[innermost] = Node::new(begun.kind(), 0..nodes.len() - innermost);
-                    if innermost == 0 {
-                        break;
-                    }
-                    innermost = begun.start as usize;
-                    continue;
-                }
-                Lexeme::Key | Lexeme::String => Node::new(NodeKind::String, range),
-                Lexeme::EscapedKey | Lexeme::EscapedString => {
-                    let start = decoded.len();
-                    decode(&bytes[place], &mut decoded);
-                    Node::new(NodeKind::DecodedString, start..decoded.len())
-                }
-                Lexeme::Number => Node::new(NodeKind::Number, range),
-                Lexeme::True => Node::new(NodeKind::True, 0..0),
-                Lexeme::False => Node::new(NodeKind::False, 0..0),
-                Lexeme::Null => Node::new(NodeKind::Null, 0..0),
-                Lexeme::End => unreachable!("a value was due"),
-            };
-            nodes.push(node);
-            if nodes.len() == 1 {
-                break; // a scalar at the root
+            if building.add(lexeme, tokens)? {
+                break;
             }
         }
-        let text = &bytes[origin..tokens.offset()];
-        Tree::assemble(text, decoded, nodes).ok_or_else(|| tokens.fail(Cause::TooLong, origin))
+        let Building { origin, .. } = building;
+        let text = &tokens.bytes()[origin..tokens.offset()];
+        let tree = Tree::assemble(text, building.decoded, building.nodes);
+        tree.ok_or_else(|| tokens.fail(Cause::TooLong, origin))
     }
 
     /// `None` if repairing makes a string too long.
@@ -275,6 +236,76 @@ impl Tree {
     }
 }
 
+/// A tree under way.
+struct Building {
+    nodes: Vec<Node>,
+    decoded: Vec<u8>,
+    /// The value begins here, or behind a comma: what is kept of the text includes that then, so that offsets are known at once.
+    origin: usize,
+    /// The innermost open array or object. While it is open, `start` of its node is the index of the one around it.
+    innermost: usize,
+}
+
+impl Building {
+    fn new(tokens: &Tokens<'_>) -> Building {
+        let origin = tokens.offset();
+        Building {
+            // Right for texts of ordinary density; a dense one grows once, an indented one gives room back below. A bigger guess is no
+            // gain: memory beyond the text's own size goes back to the system with each tree, and every page has to be made anew.
+            nodes: Vec::with_capacity((tokens.bytes().len() - origin) / 16 + 16),
+            decoded: Vec::new(),
+            origin,
+            innermost: 0,
+        }
+    }
+
+    /// Adds what `tokens` just read; whether the root is complete with it.
+    #[inline(always)]
+    fn add(&mut self, lexeme: Lexeme, tokens: &mut Tokens<'_>) -> Result<bool, Failed> {
+        let place = tokens.place();
+        let range = place.start - self.origin..place.end - self.origin;
+        if range.end > MAX_TREE_BYTES {
+            return Err(tokens.fail(Cause::TooLong, self.origin));
+        }
+        let node = match lexeme {
+            Lexeme::BeginObject => return Ok(self.open(NodeKind::Object)),
+            Lexeme::BeginArray => return Ok(self.open(NodeKind::Array)),
+            Lexeme::EndObject | Lexeme::EndArray => return Ok(self.close()),
+            Lexeme::Key | Lexeme::String => Node::new(NodeKind::String, range),
+            Lexeme::EscapedKey | Lexeme::EscapedString => {
+                let start = self.decoded.len();
+                decode(&tokens.bytes()[place], &mut self.decoded);
+                Node::new(NodeKind::DecodedString, start..self.decoded.len())
+            }
+            Lexeme::Number => Node::new(NodeKind::Number, range),
+            Lexeme::True => Node::new(NodeKind::True, 0..0),
+            Lexeme::False => Node::new(NodeKind::False, 0..0),
+            Lexeme::Null => Node::new(NodeKind::Null, 0..0),
+            Lexeme::End => unreachable!("a value was due"),
+        };
+        self.nodes.push(node);
+        Ok(self.nodes.len() == 1) // a scalar at the root
+    }
+
+    #[inline(always)]
+    fn open(&mut self, kind: NodeKind) -> bool {
+        let around = self.innermost;
+        self.innermost = self.nodes.len();
+        self.nodes.push(Node::new(kind, around..around));
+        false
+    }
+
+    #[inline(always)]
+    fn close(&mut self) -> bool {
+        let begun = self.nodes[self.innermost];
+        let length = self.nodes.len() - self.innermost;
+        self.nodes[self.innermost] = Node::new(begun.kind(), 0..length);
+        let is_root = self.innermost == 0;
+        self.innermost = begun.start as usize;
+        is_root
+    }
+}
+
 impl PartialEq for Tree {
     fn eq(&self, other: &Tree) -> bool {
         self.root() == other.root()
@@ -297,7 +328,10 @@ impl fmt::Display for Tree {
 }
 
 /// Appends a string without its escapes.
+#[inline(never)]
 fn decode(raw: &[u8], out: &mut Vec<u8>) {
+    // An escape is never shorter than what it stands for.
+    out.reserve(raw.len());
     unescape(raw, |piece| match piece {
         Piece::Run(run) => out.extend_from_slice(run),
         Piece::Character(character) => {

@@ -68,13 +68,10 @@ impl<'a> Record<'a> {
     pub fn decode(line: &'a [u8]) -> Result<Record<'a>, json::Error> {
         let mut tokens = Tokens::new(line);
         let mut record = Record::default();
-        let first = tokens.next()?;
-        if opens_object(first) {
+        if tokens.object()? {
             record.members(&mut tokens)?;
-        } else {
-            tokens.skip_rest(first)?;
         }
-        tokens.next()?; // the end: anything else after the value is an error
+        tokens.end()?;
         Ok(record)
     }
 
@@ -88,12 +85,12 @@ impl<'a> Record<'a> {
     fn members(&mut self, tokens: &mut Tokens<'a>) -> Result<(), json::Error> {
         let mut has_message = false;
         let mut oddly_named = None;
-        while let Token::Key(name) = tokens.next()? {
+        while let Some(name) = tokens.member()? {
             match Key::of(name) {
                 Key::Plain => tokens.skip()?,
                 Key::Message => has_message = self.message(tokens)? || has_message,
                 Key::Done => {
-                    self.done = boolean(tokens)?;
+                    self.done = tokens.boolean()? == Some(true);
                     self.known = true;
                 }
                 Key::Last(which) => self.last(which, tokens)?,
@@ -134,16 +131,14 @@ impl<'a> Record<'a> {
         self.thinking = None;
         self.content = None;
         self.calls.clear();
-        let first = tokens.next()?;
-        if !opens_object(first) {
-            tokens.skip_rest(first)?;
+        if !tokens.object()? {
             return Ok(false);
         }
-        while let Token::Key(name) = tokens.next()? {
+        while let Some(name) = tokens.member()? {
             if name.is("content") {
-                self.content = string(tokens)?;
+                self.content = tokens.string()?;
             } else if name.is("thinking") {
-                self.thinking = string(tokens)?;
+                self.thinking = tokens.string()?;
             } else if name.is("tool_calls") {
                 self.calls.clear();
                 calls(tokens, &mut self.calls)?;
@@ -229,7 +224,7 @@ fn calls(tokens: &mut Tokens<'_>, out: &mut Vec<RawCall>) -> Result<(), json::Er
             out.push(call);
             continue;
         }
-        while let Token::Key(key) = tokens.next()? {
+        while let Some(key) = tokens.member()? {
             if key.is("id") {
                 call.id = owned(tokens)?;
             } else if key.is("function") {
@@ -244,11 +239,10 @@ fn calls(tokens: &mut Tokens<'_>, out: &mut Vec<RawCall>) -> Result<(), json::Er
 
 /// Reads the value of `function`.
 fn function(tokens: &mut Tokens<'_>, call: &mut RawCall) -> Result<(), json::Error> {
-    let first = tokens.next()?;
-    if !opens_object(first) {
-        return tokens.skip_rest(first);
+    if !tokens.object()? {
+        return Ok(());
     }
-    while let Token::Key(key) = tokens.next()? {
+    while let Some(key) = tokens.member()? {
         if key.is("name") {
             call.name = owned(tokens)?;
         } else if key.is("arguments") {
@@ -290,29 +284,11 @@ fn error_text(tree: &Tree) -> Option<Box<str>> {
     }
 }
 
-fn string<'a>(tokens: &mut Tokens<'a>) -> Result<Option<Text<'a>>, json::Error> {
-    let token = tokens.next()?;
-    if let Token::String(text) = token {
-        return Ok(Some(text));
-    }
-    tokens.skip_rest(token)?;
-    Ok(None)
-}
-
 fn owned(tokens: &mut Tokens<'_>) -> Result<String, json::Error> {
-    let text = string(tokens)?;
+    let text = tokens.string()?;
     Ok(text
         .map(|text| text.decode().into_owned())
         .unwrap_or_default())
-}
-
-fn boolean(tokens: &mut Tokens<'_>) -> Result<bool, json::Error> {
-    let token = tokens.next()?;
-    if let Token::Bool(value) = token {
-        return Ok(value);
-    }
-    tokens.skip_rest(token)?;
-    Ok(false)
 }
 
 /// A counter that is negative, fractional, a string or too large is as good as none.

@@ -1,0 +1,144 @@
+//! What strings say: a string's inside goes in as it stands in the text, its characters come out. The tokenizer has checked the escapes.
+//!
+//! ```text
+//! raw        a\u00e9\n\ud83e\udd80 b\ud800
+//! pieces     a  é  ⏎  🦀  " b"  U+FFFD
+//! ```
+//!
+//! Refused: nothing. Pairs of surrogates become their character, lone ones and bytes that are not UTF-8 U+FFFD (RFC 8259 8.2).
+//!
+//! Invariant: what comes out is UTF-8, and borrowed where nothing had to change.
+//!
+//! Read next: `tree.rs`, which unescapes all strings of a document into one.
+
+use crate::sys::simd;
+use std::borrow::Cow;
+
+/// A string's inside as it stands in the text: its escapes are checked and not yet replaced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Text<'a> {
+    raw: &'a [u8],
+    escaped: bool,
+}
+
+impl<'a> Text<'a> {
+    /// Of a checked string.
+    #[inline(always)]
+    pub(super) fn new(raw: &'a [u8], escaped: bool) -> Text<'a> {
+        Text { raw, escaped }
+    }
+
+    /// Unescaped, repaired UTF-8; borrowed when nothing had to change.
+    pub fn decode(&self) -> Cow<'a, str> {
+        if self.escaped {
+            let mut out = String::with_capacity(self.raw.len());
+            self.push_to(&mut out);
+            Cow::Owned(out)
+        } else {
+            String::from_utf8_lossy(self.raw)
+        }
+    }
+
+    /// Appends the unescaped text to `out`.
+    pub fn push_to(&self, out: &mut String) {
+        if self.escaped {
+            unescape(self.raw, |piece| match piece {
+                Piece::Run(run) => push_repaired(run, out),
+                Piece::Character(character) => out.push(character),
+            });
+        } else {
+            push_repaired(self.raw, out);
+        }
+    }
+
+    /// Whether the unescaped text equals `key`. Bytes that are not UTF-8 equal nothing.
+    #[inline]
+    pub fn is(&self, key: &str) -> bool {
+        if self.escaped {
+            self.decode() == key
+        } else {
+            self.raw == key.as_bytes()
+        }
+    }
+
+    /// The bytes between the quotes.
+    #[inline]
+    pub fn raw(&self) -> &'a [u8] {
+        self.raw
+    }
+}
+
+/// A part of a string.
+pub(super) enum Piece<'a> {
+    /// Bytes without escapes.
+    Run(&'a [u8]),
+    /// What an escape stands for.
+    Character(char),
+}
+
+/// Takes a checked string apart (RFC 8259 7). Pairs of surrogates become their character, lone ones U+FFFD.
+#[inline]
+pub(super) fn unescape(raw: &[u8], mut put: impl FnMut(Piece<'_>)) {
+    let mut at = 0;
+    while at < raw.len() {
+        let run = simd::find_byte(raw, b'\\', at);
+        if run > at {
+            put(Piece::Run(&raw[at..run]));
+        }
+        let Some(&letter) = raw.get(run + 1) else {
+            return;
+        };
+        let (character, length) = match letter {
+            b'b' => ('\u{8}', 2),
+            b'f' => ('\u{c}', 2),
+            b'n' => ('\n', 2),
+            b'r' => ('\r', 2),
+            b't' => ('\t', 2),
+            b'u' => unicode_escape(&raw[run..]),
+            // `"`, `\` and `/` stand for themselves.
+            _ => (char::from(letter), 2),
+        };
+        put(Piece::Character(character));
+        at = run + length;
+    }
+}
+
+/// The character at the head of `raw`, which begins with a checked `\uXXXX`, and the bytes it takes: 6, or 12 for a pair.
+fn unicode_escape(raw: &[u8]) -> (char, usize) {
+    let first = hex4(&raw[2..]);
+    if let 0xd800..0xdc00 = first {
+        if let Some(next) = raw[6..].strip_prefix(b"\\u") {
+            let second = hex4(next);
+            if let 0xdc00..0xe000 = second {
+                let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+                return (
+                    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
+                    12,
+                );
+            }
+        }
+    }
+    (
+        char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER),
+        6,
+    )
+}
+
+/// Four checked hex digits.
+fn hex4(raw: &[u8]) -> u32 {
+    raw.iter().take(4).fold(0, |value, &digit| {
+        value << 4 | char::from(digit).to_digit(16).unwrap_or_default()
+    })
+}
+
+/// Appends text that is UTF-8 unless whoever wrote it was wrong.
+fn push_repaired(bytes: &[u8], out: &mut String) {
+    if let Some(text) = simd::ascii(bytes) {
+        out.push_str(text);
+        return;
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => out.push_str(text),
+        Err(_) => out.push_str(&String::from_utf8_lossy(bytes)),
+    }
+}
