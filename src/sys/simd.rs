@@ -246,61 +246,79 @@ mod x86 {
         }
     }
 
+    /// The search in 32-byte steps, where the processor has AVX2 and the slice as many bytes.
     #[inline(never)]
     pub(super) fn find_string_end_long(bytes: &[u8], from: usize) -> usize {
-        let mut at = from;
-        if std::arch::is_x86_feature_detected!("avx2") {
-            while let Some(block) = bytes.get(at..).and_then(|tail| tail.first_chunk()) {
-                // SAFETY: the processor was just asked for AVX2.
-                let hits = unsafe { string_end_avx2(block) };
-                if hits != 0 {
-                    return at + hits.trailing_zeros() as usize;
-                }
-                at += 32;
-            }
+        if bytes.len() >= 32 && std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor was just asked for AVX2.
+            return unsafe { find_string_end_avx2(bytes, from) };
         }
-        find(bytes, at, string_end, super::scalar::find_string_end)
+        find(bytes, from, string_end, super::scalar::find_string_end)
     }
 
+    /// Likewise.
     #[inline(never)]
     pub(super) fn find_byte_long(bytes: &[u8], byte: u8, from: usize) -> usize {
-        let mut at = from;
-        if std::arch::is_x86_feature_detected!("avx2") {
-            while let Some(block) = bytes.get(at..).and_then(|tail| tail.first_chunk()) {
-                // SAFETY: the processor was just asked for AVX2.
-                let hits = unsafe { equal_avx2(block, byte) };
-                if hits != 0 {
-                    return at + hits.trailing_zeros() as usize;
-                }
-                at += 32;
-            }
+        if bytes.len() >= 32 && std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor was just asked for AVX2.
+            return unsafe { find_byte_avx2(bytes, byte, from) };
         }
         let hits = |block: &_| equal(block, byte);
-        find(bytes, at, hits, |bytes, from| {
+        find(bytes, from, hits, |bytes, from| {
             super::scalar::find_byte(bytes, byte, from)
         })
     }
 
-    #[inline]
+    // The loops are part of the functions with AVX2: a function without it cannot inline one that has it, and a call a block costs
+    // more than the block. That is also why there are two and not one that is told what to look for.
+
     #[target_feature(enable = "avx2")]
-    unsafe fn string_end_avx2(block: &[u8; 32]) -> u32 {
-        // SAFETY: `block` is 32 readable bytes and the load needs no alignment; the caller has AVX2.
-        unsafe {
-            let x = _mm256_loadu_si256(block.as_ptr().cast());
-            let quote = _mm256_cmpeq_epi8(x, _mm256_set1_epi8(b'"' as i8));
-            let backslash = _mm256_cmpeq_epi8(x, _mm256_set1_epi8(b'\\' as i8));
-            let control = _mm256_cmpeq_epi8(_mm256_min_epu8(x, _mm256_set1_epi8(0x1f)), x);
-            _mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(quote, backslash), control)) as u32
+    unsafe fn find_string_end_avx2(bytes: &[u8], from: usize) -> usize {
+        let mut at = from;
+        while let Some((block, begin)) = block_from(bytes, at) {
+            // SAFETY: `block` is 32 readable bytes and the load needs no alignment; the caller has AVX2.
+            let hits = unsafe {
+                let x = _mm256_loadu_si256(block.as_ptr().cast());
+                let quote = _mm256_cmpeq_epi8(x, _mm256_set1_epi8(b'"' as i8));
+                let backslash = _mm256_cmpeq_epi8(x, _mm256_set1_epi8(b'\\' as i8));
+                let control = _mm256_cmpeq_epi8(_mm256_min_epu8(x, _mm256_set1_epi8(0x1f)), x);
+                let hits = _mm256_or_si256(_mm256_or_si256(quote, backslash), control);
+                _mm256_movemask_epi8(hits) as u32
+            };
+            let hits = hits >> (at - begin);
+            if hits != 0 {
+                return at + hits.trailing_zeros() as usize;
+            }
+            at = begin + 32;
         }
+        bytes.len()
     }
 
-    #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn equal_avx2(block: &[u8; 32], byte: u8) -> u32 {
-        // SAFETY: as in `string_end_avx2`.
-        unsafe {
-            let x = _mm256_loadu_si256(block.as_ptr().cast());
-            _mm256_movemask_epi8(_mm256_cmpeq_epi8(x, _mm256_set1_epi8(byte as i8))) as u32
+    unsafe fn find_byte_avx2(bytes: &[u8], byte: u8, from: usize) -> usize {
+        let mut at = from;
+        while let Some((block, begin)) = block_from(bytes, at) {
+            // SAFETY: as in `find_string_end_avx2`.
+            let hits = unsafe {
+                let x = _mm256_loadu_si256(block.as_ptr().cast());
+                _mm256_movemask_epi8(_mm256_cmpeq_epi8(x, _mm256_set1_epi8(byte as i8))) as u32
+            };
+            let hits = hits >> (at - begin);
+            if hits != 0 {
+                return at + hits.trailing_zeros() as usize;
+            }
+            at = begin + 32;
         }
+        bytes.len()
+    }
+
+    /// The 32 bytes that begin at `at`, or the last 32 if fewer are left there, and where they begin; nothing behind the end.
+    #[inline(always)]
+    fn block_from(bytes: &[u8], at: usize) -> Option<(&[u8; 32], usize)> {
+        let begin = at.min(bytes.len().checked_sub(32)?);
+        if at >= bytes.len() {
+            return None;
+        }
+        Some((bytes[begin..].first_chunk()?, begin))
     }
 }
