@@ -838,7 +838,14 @@ fn wait_for(said: &std::sync::mpsc::Receiver<String>, start: &str) -> String {
 fn a_cancel_ends_the_chat_at_once_in_every_phase() {
     let (hold, held) = channel::<()>();
     let held = Mutex::new(held);
+    let (arrive, arrived) = channel();
+    let arrive = Mutex::new(arrive);
     let peer = Peer::start(move |asked, stream| {
+        arrive
+            .lock()
+            .expect("not poisoned")
+            .send(())
+            .expect("the test listens");
         match asked.earlier {
             0 => {}                             // silent before the answer
             1 => send(stream, &chunked_head()), // silent after the head
@@ -865,6 +872,8 @@ fn a_cancel_ends_the_chat_at_once_in_every_phase() {
         let (say, said) = channel();
         let chat = start(&peer, &cancel, say);
         wait_for(&said, phase);
+        // The peer counts what arrives: a cancel before that would leave the next phase to the wrong answer.
+        arrived.recv().expect("the peer was asked");
         let turned = Instant::now();
         cancel.cancel();
         let result = chat.join().expect("no panic");
@@ -948,7 +957,8 @@ fn while_the_server_is_silent_a_second_connection_tells_what_it_does() {
     go.send(()).expect("the peer waits");
     chat.join().expect("no panic").expect("a reply");
     assert_eq!(peer.count("POST /api/chat"), 1);
-    assert_eq!(peer.count("GET /api/ps"), 2);
+    // It goes on asking while it waits, as long as that takes here.
+    assert!(peer.count("GET /api/ps") >= 2);
 }
 
 #[test]
