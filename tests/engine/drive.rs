@@ -3,7 +3,7 @@
 use super::fake::{Fake, Scene};
 use crate::support::temp::Temp;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zcoder::engine::{self, Setup, Submit, TurnLimits};
 use zcoder::http::{Endpoint, Target};
 use zcoder::json::{Tree, Value};
@@ -100,8 +100,11 @@ impl Run {
     /// Events up to and with the first one that `last` names.
     pub(crate) fn until(&self, last: impl Fn(&Event) -> bool) -> Vec<Event> {
         let mut events = Vec::new();
+        // For all of them together: an engine that waits for ever tells so every second.
+        let deadline = Instant::now() + PATIENCE;
         loop {
-            let event = match self.events.recv_timeout(PATIENCE) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let event = match self.events.recv_timeout(left) {
                 Ok(event) => event,
                 Err(error) => panic!("{error} after {:#?}", show(&events)),
             };

@@ -58,7 +58,6 @@ pub(crate) struct Fake {
 
 struct Serving {
     scene: Scene,
-    next: Mutex<usize>,
     seen: Arc<Mutex<Requests>>,
     left: Sender<()>,
 }
@@ -71,15 +70,19 @@ impl Fake {
         let (sender, left) = channel();
         let serving = Arc::new(Serving {
             scene,
-            next: Mutex::new(0),
             seen: Arc::clone(&seen),
             left: sender,
         });
         // Ends with the test process: it owns nothing that must be given back.
         std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
+            for mut stream in listener.incoming().flatten() {
+                // Read here, one after the other: a request that its client gave up right after sending it must not take its
+                // reply after the next one has.
+                let Some(request) = serving.receive(&mut stream) else {
+                    continue;
+                };
                 let serving = Arc::clone(&serving);
-                std::thread::spawn(move || serving.answer(stream));
+                std::thread::spawn(move || serving.answer(&request, stream));
             }
         });
         Fake {
@@ -109,46 +112,51 @@ impl Fake {
     }
 }
 
+/// One request; of a chat the reply that is its turn, if the scene has one left.
+struct Request {
+    line: String,
+    chat: Option<Option<Chat>>,
+}
+
 impl Serving {
-    fn answer(&self, mut stream: TcpStream) {
-        let Some((line, body)) = read_request(&mut stream) else {
-            return;
-        };
-        let chat = line == "POST /api/chat";
-        self.seen
-            .lock()
-            .expect("not poisoned")
-            .push((line.clone(), body));
+    fn receive(&self, stream: &mut TcpStream) -> Option<Request> {
+        let (line, body) = read_request(stream)?;
+        let mut seen = self.seen.lock().expect("not poisoned");
+        let is_chat = |line: &str| line == "POST /api/chat";
+        let earlier = seen.iter().filter(|(line, _)| is_chat(line)).count();
+        let chat = is_chat(&line).then(|| self.scene.chats.get(earlier).cloned());
+        seen.push((line.clone(), body));
+        Some(Request { line, chat })
+    }
+
+    fn answer(&self, request: &Request, mut stream: TcpStream) {
         // A client that has left while we write is part of some tests.
-        let _ = match line.as_str() {
+        let _ = match request.line.as_str() {
             "POST /api/show" if self.scene.show_status == 0 => self.stuck(&mut stream),
             "POST /api/show" => whole(&mut stream, self.scene.show_status, &self.scene.show),
             "GET /api/ps" => whole(&mut stream, 200, &self.scene.ps),
             "GET /api/tags" => whole(&mut stream, 200, &self.scene.tags),
-            _ if chat => self.chat(&mut stream),
-            _ => whole(&mut stream, 404, "404 page not found"),
+            _ => match &request.chat {
+                Some(reply) => self.chat(reply.as_ref(), &mut stream),
+                None => whole(&mut stream, 404, "404 page not found"),
+            },
         };
     }
 
-    fn chat(&self, stream: &mut TcpStream) -> std::io::Result<()> {
-        let reply = {
-            let mut next = self.next.lock().expect("not poisoned");
-            *next += 1;
-            self.scene.chats.get(*next - 1).cloned()
-        };
+    fn chat(&self, reply: Option<&Chat>, stream: &mut TcpStream) -> std::io::Result<()> {
         match reply {
             Some(Chat::Records(records)) => {
-                chunks(stream, &records)?;
+                chunks(stream, records)?;
                 stream.write_all(b"0\r\n\r\n")
             }
-            Some(Chat::Cut(records)) => chunks(stream, &records),
+            Some(Chat::Cut(records)) => chunks(stream, records),
             Some(Chat::Stuck(records)) => {
                 if !records.is_empty() {
-                    chunks(stream, &records)?;
+                    chunks(stream, records)?;
                 }
                 self.stuck(stream)
             }
-            Some(Chat::Status(status, body)) => whole(stream, status, &body),
+            Some(Chat::Status(status, body)) => whole(stream, *status, body),
             None => whole(stream, 400, r#"{"error":"the scene has no more replies"}"#),
         }
     }
