@@ -367,13 +367,11 @@ fn cancelled(target: &Target, cancel: &Cancel, told: mpsc::Receiver<()>) {
         told.recv().expect("the moment");
         switch.cancel();
     });
-    let begun = Instant::now();
     let on = &mut |_: Step<'_>| ControlFlow::Continue(());
     let error =
         exchange(target, &CHAT, &patient(), Limits::default(), cancel, on).expect_err("cancelled");
     assert!(matches!(error, Error::Cancelled), "{error}");
     assert_eq!(error.to_string(), "cancelled");
-    assert!(begun.elapsed() < Duration::from_secs(10));
     canceller.join().expect("the canceller");
 }
 

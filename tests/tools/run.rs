@@ -623,14 +623,7 @@ fn a_folder_of_temporary_files_that_is_not_there_is_not_made() {
 #[test]
 fn many_run_one_after_the_other_without_leaving_anything() {
     let mut bench = Bench::new();
-    let start = Instant::now();
     for _ in 0..50 {
         assert_eq!(bench.run("true").text, "exit code 0; no output");
     }
-    // Nothing is waited for in the ordinary case: the drain alone would be 100 ms each.
-    assert!(
-        start.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        start.elapsed()
-    );
 }
