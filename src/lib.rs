@@ -37,6 +37,7 @@
 //! | 1 | [`sys`] | the operating system: signals, processes, terminal, files; the only `unsafe` |
 //! | 2 | [`text`], [`sha256`] | UTF-8 over cut points, foreign text made harmless; hashes |
 //! | 3 | [`json`], [`http`], [`lines`] | bytes ↔ values; each decoder is a small state enum that can be read alone |
+//! | 3 | [`regex`] | patterns in text, in linear time |
 //! | 4 | [`protocol`] | the vocabulary: `Op` in, `Event` out, messages, calls, outcomes; no behavior |
 //! | 5 | [`policy`] | who may do what; `Approved<T>`, the proof that a yes was given |
 //! | 6 | [`model`], [`tools`], [`session`] | the server; the workspace; the log. They do not know each other |
@@ -65,6 +66,7 @@ pub mod lines;
 pub mod model;
 pub mod policy;
 pub mod protocol;
+pub mod regex;
 pub mod session;
 pub mod sha256;
 pub mod standin;

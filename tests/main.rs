@@ -9,6 +9,7 @@ mod lines;
 mod model;
 mod policy;
 mod protocol;
+mod regex;
 mod session;
 mod sha256;
 mod standin;

@@ -1,0 +1,133 @@
+//! The program: what the compiler makes of a tree and both machines run, and how they read the text.
+//!
+//! ```text
+//! pattern  ab*|\bc
+//!
+//!  0  split 1 5          try 1 first, then 5
+//!  1  char 'a'           then the next line
+//!  2  split 3 7
+//!  3  char 'b'
+//!  4  jump 2
+//!  5  look Boundary
+//!  6  char 'c'
+//!  7  match
+//! ```
+//!
+//! A step reads one character: a valid UTF-8 sequence, or a single byte that belongs to none, which no instruction accepts (`.` neither).
+//!
+//! Invariant: every target is an instruction of the program, and the last instruction is the only `match`.
+//! Invariant: reading forwards and backwards finds the same characters, since no valid sequence begins inside another.
+
+use super::class::Class;
+use super::look::{Look, Side};
+use std::fmt;
+
+/// Index of an instruction.
+pub(super) type Pc = u32;
+
+/// Where nothing is said, the next instruction follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inst {
+    Char(char),
+    /// A member of the set with this index.
+    Class(u32),
+    /// Both, the first preferred.
+    Split(Pc, Pc),
+    Jump(Pc),
+    Look(Look),
+    Match,
+}
+
+/// A compiled pattern, for one direction.
+pub(super) struct Program {
+    pub(super) insts: Vec<Inst>,
+    pub(super) classes: Vec<Class>,
+    /// Whether it reads backwards: then what a machine has read lies behind the place, and what comes lies before it.
+    pub(super) backwards: bool,
+    /// Whether a line feed ends everything: no instruction accepts one, and each line is a text of its own.
+    pub(super) lines: bool,
+}
+
+impl Program {
+    /// Whether the instruction reads this character; false for those that read none.
+    pub(super) fn accepts(&self, inst: Inst, character: char) -> bool {
+        match inst {
+            Inst::Char(c) => c == character,
+            Inst::Class(index) => self.classes[index as usize].contains(character),
+            Inst::Split(..) | Inst::Jump(_) | Inst::Look(_) | Inst::Match => false,
+        }
+    }
+
+    /// Whether an assertion holds between what was read and what comes.
+    pub(super) fn holds(&self, look: Look, read: Side, coming: Side) -> bool {
+        if self.backwards {
+            look.holds(coming, read)
+        } else {
+            look.holds(read, coming)
+        }
+    }
+
+    pub(super) fn inst(&self, pc: Pc) -> Inst {
+        self.insts[pc as usize]
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (pc, inst) in self.insts.iter().enumerate() {
+            write!(f, "{pc:>3}  ")?;
+            match inst {
+                Inst::Char(c) => writeln!(f, "char {c:?}"),
+                Inst::Class(index) => writeln!(f, "class {:?}", self.classes[*index as usize]),
+                Inst::Split(a, b) => writeln!(f, "split {a} {b}"),
+                Inst::Jump(to) => writeln!(f, "jump {to}"),
+                Inst::Look(look) => writeln!(f, "look {look:?}"),
+                Inst::Match => writeln!(f, "match"),
+            }?;
+        }
+        Ok(())
+    }
+}
+
+/// The character that begins at `at`, `None` for a byte that is not UTF-8, and its length. At the end: no length.
+pub(super) fn read(text: &[u8], at: usize) -> (Option<char>, usize) {
+    let rest = text.get(at..).unwrap_or_default();
+    let length = match rest.first() {
+        None => return (None, 0),
+        Some(&byte @ 0..=0x7f) => return (Some(char::from(byte)), 1),
+        Some(0xc2..=0xdf) => 2,
+        Some(0xe0..=0xef) => 3,
+        Some(0xf0..=0xf4) => 4,
+        Some(_) => return (None, 1),
+    };
+    match rest.get(..length).map(std::str::from_utf8) {
+        Some(Ok(text)) => (text.chars().next(), length),
+        Some(Err(_)) | None => (None, 1),
+    }
+}
+
+/// The character that ends before `at`, as [`read`] gives it.
+pub(super) fn read_back(text: &[u8], at: usize) -> (Option<char>, usize) {
+    let text = &text[..at.min(text.len())];
+    let Some(&last) = text.last() else {
+        return (None, 0);
+    };
+    if last < 0x80 {
+        return (Some(char::from(last)), 1);
+    }
+    for length in 2..=text.len().min(4) {
+        let (character, read) = read(text, text.len() - length);
+        if read == length {
+            return (character, length);
+        }
+    }
+    (None, 1)
+}
+
+/// What stands before `at`.
+pub(super) fn side_before(text: &[u8], at: usize) -> Side {
+    match read_back(text, at) {
+        (_, 0) => Side::Edge,
+        (character, _) => Side::of(character),
+    }
+}
