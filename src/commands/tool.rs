@@ -146,11 +146,7 @@ impl Act {
         match self.toolbox.prepare(checked.call) {
             Prepared::Outcome(outcome) => Ok(outcome),
             Prepared::Edit(edit) => {
-                let (path, diff) = (edit.path().shown().to_string(), edit.diff().to_string());
-                let protected = edit.protected();
-                let what = format!("{}: {path}", call.name);
-                let approved =
-                    self.approve(&what, self.policy.edit(edit, &path, &diff, protected))?;
+                let approved = self.approve(edit.judge(&self.policy))?;
                 // No session yet, so there is no journal to keep: what was shown is the only record.
                 Ok(self.toolbox.apply(approved, &mut |_| Ok(())))
             }

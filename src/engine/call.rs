@@ -154,11 +154,9 @@ impl Engine {
     }
 
     fn edit(&mut self, turn: &Turn, call: &ToolCall, edit: Edit) -> Done {
-        let path = edit.path().shown().to_string();
-        let diff = edit.diff().to_string();
-        let protected = edit.protected();
-        let verdict = self.policy.edit(edit, &path, &diff, protected);
-        let approved = match self.permit(turn, call, verdict, &diff, &path) {
+        let (paths, diff) = (edit.paths().join(", "), edit.diff().to_string());
+        let verdict = edit.judge(&self.policy);
+        let approved = match self.permit(turn, call, verdict, &diff, &paths) {
             Permit::Yes(approved) => approved,
             Permit::No(done) => return done,
         };

@@ -57,13 +57,7 @@ impl Tally {
     pub(super) fn ended(&mut self, outcome: &ToolOutcome) {
         match &outcome.facts {
             Facts::None | Facts::Read { .. } => {}
-            Facts::Edited {
-                path,
-                added,
-                removed,
-                created,
-                diff: _,
-            } => self.changed(path, *added, *removed, *created),
+            Facts::Edited { files, diff: _ } => files.iter().for_each(|file| self.changed(file)),
             Facts::Ran {
                 command,
                 exit,
@@ -79,18 +73,14 @@ impl Tally {
         }
     }
 
-    fn changed(&mut self, path: &str, added: u64, removed: u64, created: bool) {
-        match self.files.iter_mut().find(|file| file.path == path) {
+    fn changed(&mut self, change: &FileChange) {
+        match self.files.iter_mut().find(|file| file.path == change.path) {
             Some(file) => {
-                file.added += added;
-                file.removed += removed;
+                file.added += change.added;
+                file.removed += change.removed;
+                file.deleted = change.deleted;
             }
-            None => self.files.push(FileChange {
-                path: path.to_string(),
-                added,
-                removed,
-                created,
-            }),
+            None => self.files.push(change.clone()),
         }
     }
 
@@ -167,11 +157,14 @@ mod tests {
 
     fn edited(path: &str, added: u64, removed: u64, created: bool) -> ToolOutcome {
         outcome(Facts::Edited {
-            path: path.to_string(),
+            files: vec![FileChange {
+                path: path.to_string(),
+                added,
+                removed,
+                created,
+                deleted: false,
+            }],
             diff: String::new(),
-            added,
-            removed,
-            created,
         })
     }
 
@@ -276,6 +269,7 @@ mod tests {
             added,
             removed,
             created,
+            deleted: false,
         };
         let files = tally.receipt(end(Status::Done, "")).files;
         assert_eq!(files, [file("a", 3, 3, true), file("b", 1, 1, false)]);

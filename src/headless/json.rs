@@ -16,8 +16,8 @@
 use super::exit_code;
 use crate::json::Writer;
 use crate::protocol::{
-    CallId, DecidedBy, Decision, Event, Facts, Level, Question, Receipt, Status, StopReason, Usage,
-    Waiting,
+    CallId, DecidedBy, Decision, Event, Facts, FileChange, Level, Question, Receipt, Status,
+    StopReason, Usage, Waiting,
 };
 use crate::text;
 use std::time::Duration;
@@ -373,6 +373,19 @@ fn write_decision(w: &mut Writer, decision: &Decision, by: &DecidedBy) {
     };
 }
 
+/// Changed files as one array.
+fn changes(w: &mut Writer, files: &[FileChange]) {
+    w.begin_array();
+    for file in files {
+        w.begin_object().key("path").string(&file.path);
+        w.key("added").u64(file.added);
+        w.key("removed").u64(file.removed);
+        w.key("created").bool(file.created);
+        w.key("deleted").bool(file.deleted).end_object();
+    }
+    w.end_array();
+}
+
 /// The facts of an outcome as one object, or `null`.
 fn write_facts(w: &mut Writer, facts: &Facts) {
     match facts {
@@ -387,17 +400,10 @@ fn write_facts(w: &mut Writer, facts: &Facts) {
                 .u64(*bytes)
                 .end_object();
         }
-        Facts::Edited {
-            path,
-            diff,
-            added,
-            removed,
-            created,
-        } => {
+        Facts::Edited { files, diff } => {
             w.begin_object().key("kind").string("edited");
-            w.key("path").string(path).key("diff").string(diff);
-            w.key("added").u64(*added).key("removed").u64(*removed);
-            w.key("created").bool(*created).end_object();
+            changes(w.key("files"), files);
+            w.key("diff").string(diff).end_object();
         }
         Facts::Ran {
             command,
@@ -436,16 +442,8 @@ fn write_receipt(w: &mut Writer, receipt: &Receipt) {
         .string(&receipt.answer)
         .key("verdict")
         .string(&receipt.verdict);
-    w.key("files").begin_array();
-    for file in &receipt.files {
-        w.begin_object().key("path").string(&file.path);
-        w.key("added")
-            .u64(file.added)
-            .key("removed")
-            .u64(file.removed);
-        w.key("created").bool(file.created).end_object();
-    }
-    w.end_array().key("commands").begin_array();
+    changes(w.key("files"), &receipt.files);
+    w.key("commands").begin_array();
     for run in &receipt.commands {
         w.begin_object().key("command").string(&run.command);
         optional_exit(w, run.exit);

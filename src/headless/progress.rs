@@ -19,8 +19,8 @@
 
 use super::show::{clock, counted, seconds, speed, tokens_of};
 use crate::protocol::{
-    DecidedBy, Decision, Event, Facts, Level, Receipt, Status, StopReason, ToolOutcome, ToolStatus,
-    Usage, Waiting,
+    DecidedBy, Decision, Event, Facts, FileChange, Level, Receipt, Status, StopReason, ToolOutcome,
+    ToolStatus, Usage, Waiting,
 };
 use crate::text;
 use std::io::{self, IsTerminal, Write};
@@ -201,12 +201,10 @@ impl Progress {
                     push(&mut out, "", &format!("| {line}"));
                 }
             }
-            Facts::Edited { diff, .. } => {
-                // The first two lines only name the file again.
-                let body = diff
-                    .lines()
-                    .filter(|l| !l.starts_with("--- ") && !l.starts_with("+++ "));
-                let lines: Vec<&str> = body.collect();
+            Facts::Edited { files, diff } => {
+                // Of one file the first two lines only name it again.
+                let names = if files.len() == 1 { 2 } else { 0 };
+                let lines: Vec<&str> = diff.lines().skip(names).collect();
                 for line in lines.iter().take(DIFF_LINES) {
                     push(&mut out, "", &format!("| {line}"));
                 }
@@ -234,9 +232,7 @@ impl Progress {
         };
         self.line("receipt", &format!("{verdict} ({elapsed})"));
         for file in &receipt.files {
-            let new = if file.created { ", new" } else { "" };
-            let text = format!("{} +{} -{}{new}", file.path, file.added, file.removed);
-            self.line("", &format!("changed {text}"));
+            self.line("", &format!("changed {}", changed(file, ", new")));
         }
         for run in &receipt.commands {
             let exit = match run.exit {
@@ -446,18 +442,9 @@ fn result(outcome: &ToolOutcome) -> String {
                 counted(*lines, "line")
             )
         }
-        (
-            Facts::Edited {
-                path,
-                added,
-                removed,
-                created,
-                ..
-            },
-            _,
-        ) => {
-            let new = if *created { ", new file" } else { "" };
-            format!("{path} +{added} -{removed}{new}")
+        (Facts::Edited { files, .. }, _) => {
+            let files = files.iter().map(|file| changed(file, ", new file"));
+            files.collect::<Vec<String>>().join("; ")
         }
         (Facts::Read { path, bytes }, ToolStatus::Ok) => {
             format!("{path}, {} bytes", text::grouped(*bytes))
@@ -467,6 +454,16 @@ fn result(outcome: &ToolOutcome) -> String {
         (_, ToolStatus::Denied) => format!("denied: {first}"),
         (_, ToolStatus::Cancelled) => "cancelled".to_string(),
     }
+}
+
+/// `src/a.rs +3 -1`; `new` marks one that was created.
+fn changed(file: &FileChange, new: &str) -> String {
+    let mark = match (file.created, file.deleted) {
+        (_, true) => ", deleted",
+        (true, false) => new,
+        (false, false) => "",
+    };
+    format!("{} +{} -{}{mark}", file.path, file.added, file.removed)
 }
 
 /// `label     text`, harmless and bounded.

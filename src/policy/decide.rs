@@ -75,8 +75,8 @@ pub enum Verdict<T> {
 pub(super) enum Grant {
     /// Exactly this text in this folder.
     Command { text: String, cwd: PathBuf },
-    /// Edits of this file (shown path).
-    File(String),
+    /// Edits of these files (shown paths).
+    Files(Vec<String>),
 }
 
 /// Modes, what set them, exact commands with their rule, and what a person allowed for the session.
@@ -161,13 +161,28 @@ impl Policy {
         }
     }
 
-    /// Judges an edit of `path`; `diff` is shown in a question; `protected` says why it asks even under `auto`.
-    pub fn edit<T>(&self, value: T, path: &str, diff: &str, protected: Option<&str>) -> Verdict<T> {
-        let granted = || {
+    /// Judges an edit of all `paths` (a grant counts if it covers each); `diff` is shown in a question; `protected` says why it
+    /// asks even under `auto`.
+    pub fn edit<T>(
+        &self,
+        value: T,
+        paths: &[&str],
+        diff: &str,
+        protected: Option<&str>,
+    ) -> Verdict<T> {
+        let file_granted = |path: &&str| {
             self.grants.iter().any(|grant| match grant {
-                Grant::File(file) => file == path,
+                Grant::Files(files) => files.iter().any(|file| file == path),
                 Grant::Command { .. } => false,
             })
+        };
+        let granted = || paths.iter().all(file_granted);
+        let shown = || {
+            paths
+                .iter()
+                .map(|path| notes::one_line(path))
+                .collect::<Vec<String>>()
+                .join(", ")
         };
         match self.edits {
             EditMode::Deny => Verdict::Denied {
@@ -175,7 +190,7 @@ impl Policy {
                 reason: format!(
                     "edits are denied in this run, so {} was not changed. \
                      Tell the user what to change and why, with the new text.",
-                    notes::one_line(path)
+                    shown()
                 ),
                 by: DecidedBy::Rule("edits=deny".to_string()),
             },
@@ -188,11 +203,12 @@ impl Policy {
             )),
             EditMode::Auto | EditMode::Ask => {
                 let question = Question::Edit {
-                    path: notes::one_line(path),
+                    path: shown(),
                     diff: text::visible(diff).into_owned(),
-                    notes: notes::edit(path, diff, protected),
+                    notes: notes::edit(&paths.concat(), diff, protected),
                 };
-                let grant = Grant::File(path.to_string());
+                let files = paths.iter().map(ToString::to_string);
+                let grant = Grant::Files(files.collect());
                 Verdict::Ask(Asking::new(value, question, Some(grant)))
             }
         }
@@ -225,7 +241,7 @@ impl Policy {
         }
         let granted = self.grants.iter().any(|grant| match grant {
             Grant::Command { text, cwd } => *text == command.text && *cwd == command.cwd,
-            Grant::File(_) => false,
+            Grant::Files(_) => false,
         });
         if granted {
             return Some(DecidedBy::Session);

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Invariant: every call of an accepted reply gets exactly one outcome, also when it was refused, failed or cancelled.
-use super::CallId;
+use super::{CallId, FileChange};
 use crate::json::Tree;
 use std::time::Duration;
 
@@ -58,18 +58,12 @@ pub enum Facts {
         /// Bytes taken from it.
         bytes: u64,
     },
-    /// A file changed.
+    /// Files changed: one, or those of a patch.
     Edited {
-        /// Relative to the workspace.
-        path: String,
+        /// In the order of the diff; a renamed file is two, one created and one deleted.
+        files: Vec<FileChange>,
         /// Unified diff text.
         diff: String,
-        /// Lines added.
-        added: u64,
-        /// Lines removed.
-        removed: u64,
-        /// Whether it is new.
-        created: bool,
     },
     /// A command ran.
     Ran {

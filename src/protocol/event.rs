@@ -278,12 +278,14 @@ pub struct Receipt {
 pub struct FileChange {
     /// Relative to the workspace.
     pub path: String,
-    /// Lines added, summed over the turn's edits.
+    /// Lines added; in a receipt summed over the turn's edits.
     pub added: u64,
-    /// Lines removed, summed over the turn's edits.
+    /// Lines removed; in a receipt summed over the turn's edits.
     pub removed: u64,
-    /// Whether the turn created it.
+    /// Whether it is new.
     pub created: bool,
+    /// Whether it is gone.
+    pub deleted: bool,
 }
 
 /// A command that ran.

@@ -26,7 +26,8 @@ use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Facts, JournalRecord, Span, ToolOutcome};
+use crate::policy::{Policy, Verdict};
+use crate::protocol::{Facts, FileChange, ToolOutcome};
 use crate::sha256::{Sha256, digest};
 use crate::sys::file;
 use crate::text;
@@ -64,6 +65,30 @@ pub(super) struct Before {
     pub(super) bytes: Vec<u8>,
     hash: [u8; 32],
     pub(super) known: Known,
+}
+
+/// What undo needs: replaced spans and both hashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JournalRecord {
+    /// Relative to the workspace.
+    pub path: String,
+    /// SHA-256 of the old file; `None`: there was none.
+    pub before: Option<[u8; 32]>,
+    /// SHA-256 of the new file; `None`: it is removed.
+    pub after: Option<[u8; 32]>,
+    /// In the order of the old file, apart from each other.
+    pub spans: Vec<Span>,
+}
+
+/// `old` bytes at `offset` of the old file were replaced by `new_len` bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// In the old file.
+    pub offset: u64,
+    /// What stood there.
+    pub old: Vec<u8>,
+    /// How many bytes stand there now.
+    pub new_len: u64,
 }
 
 impl Before {
@@ -133,9 +158,17 @@ impl Edit {
         }
     }
 
-    /// Which file.
-    pub fn path(&self) -> &WsPath {
-        &self.path
+    /// Which files, relative to the workspace.
+    pub fn paths(&self) -> Vec<&str> {
+        vec![self.path.shown()]
+    }
+
+    /// What the policy says to exactly this change.
+    pub fn judge(self, policy: &Policy) -> Verdict<Edit> {
+        let paths: Vec<String> = self.paths().into_iter().map(String::from).collect();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let (diff, protected) = (self.diff().to_string(), self.protected());
+        policy.edit(self, &paths, &diff, protected)
     }
 
     /// The exact change as unified diff text (what a question shows; the caller makes it visible).
@@ -178,7 +211,7 @@ impl Edit {
         JournalRecord {
             path: self.path.shown().to_string(),
             before: self.before.as_ref().map(|before| before.hash),
-            after,
+            after: Some(after),
             spans: spans.collect(),
         }
     }
@@ -243,11 +276,14 @@ impl Edit {
         done(
             self.report,
             Facts::Edited {
-                path: self.path.shown().to_string(),
+                files: vec![FileChange {
+                    path: self.path.shown().to_string(),
+                    added: self.diff.added,
+                    removed: self.diff.removed,
+                    created,
+                    deleted: false,
+                }],
                 diff: self.diff.text,
-                added: self.diff.added,
-                removed: self.diff.removed,
-                created,
             },
         )
     }

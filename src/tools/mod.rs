@@ -270,10 +270,14 @@ impl Toolbox {
         journal: &mut dyn FnMut(JournalRecord) -> io::Result<()>,
     ) -> ToolOutcome {
         let edit = edit.into_value();
-        let path = edit.path().shown().to_string();
+        let paths: Vec<String> = edit.paths().into_iter().map(String::from).collect();
         let outcome = edit.make(&mut self.seen, journal);
-        if outcome.status == ToolStatus::Ok && !self.changed.contains(&path) {
-            self.changed.push(path);
+        if outcome.status == ToolStatus::Ok {
+            for path in paths {
+                if !self.changed.contains(&path) {
+                    self.changed.push(path);
+                }
+            }
         }
         outcome
     }

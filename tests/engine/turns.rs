@@ -110,6 +110,7 @@ fn list_read_test_edit_test_answer() {
         added: 1,
         removed: 1,
         created: false,
+        deleted: false,
     };
     assert_eq!(receipt.files, [file]);
     let commands: Vec<_> = receipt

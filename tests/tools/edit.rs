@@ -19,7 +19,7 @@ fn replacement<'a>(old: &'a str, new: &'a str) -> [(&'a str, &'a str); 3] {
 /// Applies with a journal of one's own.
 fn apply(kit: &mut Kit, edit: Edit, journal: &mut dyn FnMut() -> io::Result<()>) -> ToolOutcome {
     let policy = Policy::new(CommandMode::Ask, EditMode::Auto, Profile::Coding, None);
-    let Verdict::Allowed(approved) = policy.edit(edit, "f", "", None) else {
+    let Verdict::Allowed(approved) = policy.edit(edit, &["f"], "", None) else {
         panic!("edits=auto asks");
     };
     kit.toolbox.apply(approved, &mut |_| journal())
@@ -51,7 +51,7 @@ fn working_out_changes_nothing() {
     kit.put("f", "a\n");
     let edit = kit.edit("replace_text", &replacement("a", "b"));
     assert_eq!(edit.diff(), "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n");
-    assert_eq!((edit.path().shown(), edit.protected()), ("f", None));
+    assert_eq!((edit.paths(), edit.protected()), (vec!["f"], None));
     assert_eq!(kit.get("f"), b"a\n");
     assert!(kit.toolbox.changed().is_empty());
     kit.apply(edit);

@@ -25,7 +25,7 @@ fn check(before: &[u8], old: &str, new: &str, after: &[u8], text: &str) {
     }
     assert_eq!(undone, before);
     assert_eq!(record.before, Some(zcoder::sha256::digest(before)));
-    assert_eq!(record.after, zcoder::sha256::digest(after));
+    assert_eq!(record.after, Some(zcoder::sha256::digest(after)));
 }
 
 #[track_caller]

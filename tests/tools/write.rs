@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use zcoder::protocol::{Facts, ToolStatus};
+use zcoder::protocol::{Facts, FileChange, ToolStatus};
 
 use super::kit::Kit;
 
@@ -39,11 +39,14 @@ fn a_new_file_is_made_with_its_folders() {
     assert_eq!(
         outcome.facts,
         Facts::Edited {
-            path: "a/b/new.txt".to_string(),
+            files: vec![FileChange {
+                path: "a/b/new.txt".to_string(),
+                added: 2,
+                removed: 0,
+                created: true,
+                deleted: false,
+            }],
             diff: "--- /dev/null\n+++ b/a/b/new.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n".to_string(),
-            added: 2,
-            removed: 0,
-            created: true,
         }
     );
     assert_eq!(kit.get("a/b/new.txt"), b"one\ntwo\n");

@@ -207,16 +207,13 @@ impl Show {
                     .entry(label, &format!("{end} after {}", time(*elapsed)));
                 self.lines(output.lines());
             }
-            Facts::Edited {
-                path,
-                diff,
-                added,
-                removed,
-                ..
-            } => {
-                let path = text::visible(path);
-                self.page
-                    .entry(label, &format!("{path} changed: +{added} -{removed}"));
+            Facts::Edited { files, diff } => {
+                for file in files {
+                    let (path, added, removed) =
+                        (text::visible(&file.path), file.added, file.removed);
+                    self.page
+                        .entry(label, &format!("{path} changed: +{added} -{removed}"));
+                }
                 let changed = diff.lines().filter(|line| {
                     let is_name = line.starts_with("--- ") || line.starts_with("+++ ");
                     !is_name && line.starts_with(['-', '+'])
