@@ -24,13 +24,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    pub(super) const ALL: [Side; 5] = [
-        Side::Edge,
-        Side::LineFeed,
-        Side::Return,
-        Side::Word,
-        Side::Other,
-    ];
+    pub(super) const COUNT: usize = 5;
 
     /// The side a character makes; `None` is a byte that is not UTF-8.
     pub(super) fn of(character: Option<char>) -> Side {

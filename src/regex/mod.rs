@@ -28,16 +28,21 @@
 //! Read next: `parse.rs`, `compile.rs`, `pikevm.rs`: the whole of it in its plain form.
 mod bracket;
 mod class;
+mod columns;
 mod compile;
+mod dfa;
 mod error;
 mod look;
 mod parse;
 mod pikevm;
+mod prefilter;
 mod program;
 mod tree;
 
 pub use error::{Cause, Error};
 
+use dfa::Dfa;
+use pikevm::PikeVm;
 use program::Program;
 use std::fmt;
 use std::ops::Range;
@@ -74,12 +79,21 @@ pub struct Regex {
 
 struct Compiled {
     forwards: Program,
+    backwards: Program,
 }
 
 /// The memory of searches: one for each thread, of use to any expression one after the other.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Cache {
-    pikevm: pikevm::PikeVm,
+    /// Of the expression that was searched for last.
+    automata: Option<Automata>,
+    pikevm: PikeVm,
+}
+
+struct Automata {
+    compiled: Arc<Compiled>,
+    forwards: Dfa,
+    backwards: Dfa,
 }
 
 impl Regex {
@@ -96,6 +110,7 @@ impl Regex {
     fn compile(tree: &tree::Tree, options: Options) -> Regex {
         let compiled = Compiled {
             forwards: compile::compile(tree, false, options.lines),
+            backwards: compile::compile(tree, true, options.lines),
         };
         Regex {
             compiled: Arc::new(compiled),
@@ -111,7 +126,18 @@ impl Regex {
         haystack: &[u8],
         start: usize,
     ) -> Option<Range<usize>> {
-        self.find_slowly(cache, haystack, start)
+        if start > haystack.len() {
+            return None;
+        }
+        let compiled = &*self.compiled;
+        let automata = cache.automata(&self.compiled);
+        let end = automata
+            .forwards
+            .find_end(&compiled.forwards, None, haystack, start)?;
+        let begin = automata
+            .backwards
+            .find_begin(&compiled.backwards, haystack, start, end)?;
+        self.in_a_line(haystack, begin..end)
     }
 
     /// Whether anything matches.
@@ -131,10 +157,34 @@ impl Regex {
         }
         let program = &self.compiled.forwards;
         let found = cache.pikevm.find(program, haystack, start)?;
-        // Behind the last line feed there is no line.
-        let no_line = program.lines && found.start == haystack.len();
-        let after_lines = matches!(haystack.last(), None | Some(b'\n'));
-        (!no_line || !after_lines).then_some(found)
+        self.in_a_line(haystack, found)
+    }
+
+    /// Behind the last line feed there is no line, and so no match in one.
+    fn in_a_line(&self, haystack: &[u8], found: Range<usize>) -> Option<Range<usize>> {
+        let at_end = self.compiled.forwards.lines && found.start == haystack.len();
+        let behind_lines = matches!(haystack.last(), None | Some(b'\n'));
+        (!at_end || !behind_lines).then_some(found)
+    }
+}
+
+impl Cache {
+    fn automata(&mut self, compiled: &Arc<Compiled>) -> &mut Automata {
+        let same = |automata: &Automata| Arc::ptr_eq(&automata.compiled, compiled);
+        if !self.automata.as_ref().is_some_and(same) {
+            self.automata = None;
+        }
+        self.automata.get_or_insert_with(|| Automata {
+            compiled: Arc::clone(compiled),
+            forwards: Dfa::new(&compiled.forwards, false),
+            backwards: Dfa::new(&compiled.backwards, false),
+        })
+    }
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache").finish_non_exhaustive()
     }
 }
 

@@ -46,6 +46,7 @@ pub(super) struct Program {
     pub(super) backwards: bool,
     /// Whether a line feed ends everything: no instruction accepts one, and each line is a text of its own.
     pub(super) lines: bool,
+    pub(super) matches_empty: bool,
 }
 
 impl Program {
