@@ -32,17 +32,23 @@ mod columns;
 mod compile;
 mod dfa;
 mod error;
+mod literal;
 mod look;
 mod parse;
 mod pikevm;
+mod plan;
 mod prefilter;
 mod program;
+mod rarity;
 mod tree;
 
 pub use error::{Cause, Error};
 
+use crate::sys::simd;
 use dfa::Dfa;
 use pikevm::PikeVm;
+use plan::Plan;
+use prefilter::Prefilter;
 use program::Program;
 use std::fmt;
 use std::ops::Range;
@@ -80,6 +86,7 @@ pub struct Regex {
 struct Compiled {
     forwards: Program,
     backwards: Program,
+    plan: Plan,
 }
 
 /// The memory of searches: one for each thread, of use to any expression one after the other.
@@ -111,6 +118,7 @@ impl Regex {
         let compiled = Compiled {
             forwards: compile::compile(tree, false, options.lines),
             backwards: compile::compile(tree, true, options.lines),
+            plan: Plan::new(tree, options.lines),
         };
         Regex {
             compiled: Arc::new(compiled),
@@ -129,15 +137,19 @@ impl Regex {
         if start > haystack.len() {
             return None;
         }
-        let compiled = &*self.compiled;
-        let automata = cache.automata(&self.compiled);
-        let end = automata
-            .forwards
-            .find_end(&compiled.forwards, None, haystack, start)?;
-        let begin = automata
-            .backwards
-            .find_begin(&compiled.backwards, haystack, start, end)?;
-        self.in_a_line(haystack, begin..end)
+        let found = match &self.compiled.plan {
+            Plan::Words(prefilter) => prefilter.find_span(haystack, start),
+            Plan::Begins(prefilter) => {
+                let automata = cache.automata(&self.compiled);
+                automata.find(Some(prefilter), haystack, start)
+            }
+            Plan::Inside(prefilter) => {
+                let automata = cache.automata(&self.compiled);
+                automata.find_by_lines(prefilter, haystack, start)
+            }
+            Plan::Alone => cache.automata(&self.compiled).find(None, haystack, start),
+        }?;
+        self.in_a_line(haystack, found)
     }
 
     /// Whether anything matches.
@@ -176,9 +188,48 @@ impl Cache {
         }
         self.automata.get_or_insert_with(|| Automata {
             compiled: Arc::clone(compiled),
-            forwards: Dfa::new(&compiled.forwards, false),
+            forwards: Dfa::new(&compiled.forwards, matches!(compiled.plan, Plan::Begins(_))),
             backwards: Dfa::new(&compiled.backwards, false),
         })
+    }
+}
+
+impl Automata {
+    fn find(
+        &mut self,
+        prefilter: Option<&Prefilter>,
+        text: &[u8],
+        start: usize,
+    ) -> Option<Range<usize>> {
+        let Compiled {
+            forwards,
+            backwards,
+            plan: _,
+        } = &*self.compiled;
+        let end = self.forwards.find_end(forwards, prefilter, text, start)?;
+        let begin = self.backwards.find_begin(backwards, text, start, end)?;
+        Some(begin..end)
+    }
+
+    /// Looks only at lines in which the prefilter finds something.
+    fn find_by_lines(
+        &mut self,
+        prefilter: &Prefilter,
+        text: &[u8],
+        start: usize,
+    ) -> Option<Range<usize>> {
+        let mut from = start;
+        loop {
+            let candidate = prefilter.find(text, from)?;
+            let before = text[from..candidate].iter().rposition(|&b| b == b'\n');
+            let line_start = before.map_or(from, |index| from + index + 1);
+            let line_end = simd::find_byte(text, b'\n', candidate);
+            let found = self.find(None, &text[..line_end], line_start);
+            if found.is_some() {
+                return found;
+            }
+            from = line_end + 1;
+        }
     }
 }
 

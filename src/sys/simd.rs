@@ -1,5 +1,6 @@
-//! Kernels over byte slices: they look for the first byte of a class, or ask whether all bytes are ASCII, and are called for every JSON
-//! string, blank run, number and line there is. Safe functions; a caller sees a slice, a start and an index.
+//! Kernels over byte slices: they look for the first byte of a class or the first place where a word may stand, or ask whether all bytes
+//! are ASCII, and are called for every JSON string, blank run, number and line there is, and by every search. Safe functions; a caller
+//! sees a slice, a start and an index.
 //!
 //! ```text
 //! bytes  = "model":"qwen3:8b","created_at"
@@ -8,7 +9,8 @@
 //! ```
 //!
 //! On x86-64 a step takes 16 bytes (SSE2, which every such processor has), and in long runs 32 (AVX2, asked for at run time). The last
-//! bytes are looked at as part of the slice's last 16. Elsewhere, and in slices shorter than that, the scalar twin does the work.
+//! bytes are looked at as part of the slice's last 16. Elsewhere, and in slices shorter than that, the scalar twin does the work. The
+//! kernels of the search are called once for many bytes: they take 32 a step or leave it to the twin.
 //!
 //! Limits: none; every function is linear in the bytes between `from` and its result.
 //!
@@ -16,7 +18,7 @@
 //! Invariant: nothing is read outside the slice, and a `from` behind the end gives the length.
 //! Invariant: the short case is inlined. JSON strings of a stream are 4 to 30 bytes long; a call would cost more than the search.
 //!
-//! Read next: `json/token.rs`, the main caller.
+//! Read next: `json/token.rs` and `regex/prefilter.rs`, the main callers.
 
 /// Index of the first byte at or after `from` that is `"`, `\` or below 0x20; `bytes.len()` if there is none.
 #[inline]
@@ -98,7 +100,125 @@ pub fn ascii(bytes: &[u8]) -> Option<&str> {
     Some(unsafe { std::str::from_utf8_unchecked(bytes) })
 }
 
-/// The 16 bytes at `from`, if the slice has as many there. In safe code this is two range checks, and they show in a rate.
+/// Two bytes at their distances from a place: what a text is searched for first, when the whole of it would take longer to compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The first byte, and how far behind the place it stands.
+    pub first: (u8, usize),
+    /// The second byte, and how far behind the place it stands.
+    pub second: (u8, usize),
+}
+
+/// The first place at or after `from` with both bytes of the pair; `bytes.len()` if there is none.
+#[inline]
+pub fn find_pair(bytes: &[u8], pair: Pair, from: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor was just asked for AVX2.
+        return unsafe { x86::find_pair(bytes, pair, from) };
+    }
+    scalar::find_pair(bytes, pair, from)
+}
+
+/// A set of bytes: any of ASCII, and all or none beyond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByteSet {
+    /// Bit h of entry l: whether the byte with the halves h and l, below 0x80, belongs to the set.
+    rows: [u8; 16],
+    beyond: bool,
+}
+
+impl ByteSet {
+    /// Bit b of `ascii` is about byte b; `beyond` about all from 0x80 on.
+    pub fn new(ascii: u128, beyond: bool) -> ByteSet {
+        let mut rows = [0; 16];
+        for byte in 0..0x80u8 {
+            let bit = (ascii >> byte & 1) as u8;
+            rows[usize::from(byte & 15)] |= bit << (byte >> 4);
+        }
+        ByteSet { rows, beyond }
+    }
+
+    /// Whether the byte belongs to the set.
+    #[inline]
+    pub fn contains(&self, byte: u8) -> bool {
+        if byte < 0x80 {
+            self.rows[usize::from(byte & 15)] >> (byte >> 4) & 1 == 1
+        } else {
+            self.beyond
+        }
+    }
+}
+
+/// The first byte of the set at or after `from`, or `bytes.len()`.
+#[inline]
+pub fn find_in_set(bytes: &[u8], set: &ByteSet, from: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor was just asked for AVX2.
+        return unsafe { x86::find_in_set(bytes, set, from) };
+    }
+    scalar::find_in_set(bytes, set, from)
+}
+
+/// What the first bytes of up to eight groups of words look like, so that all of them are searched for at once (the "Teddy" of Hyperscan).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fingerprints {
+    /// For each of the first bytes: by its lower half, then by its upper, a bit for each group that has such a byte there.
+    halves: [([u8; 16], [u8; 16]); 3],
+    /// How many bytes are looked at, 1 to 3.
+    length: usize,
+}
+
+impl Fingerprints {
+    /// Fingerprints of no words; each that is added must have `length` bytes, at most 3.
+    pub fn new(length: usize) -> Fingerprints {
+        Fingerprints {
+            length: length.clamp(1, 3),
+            ..Fingerprints::default()
+        }
+    }
+
+    /// Adds a word to a group, 0 to 7.
+    pub fn add(&mut self, word: &[u8], group: u8) {
+        for (byte, (lower, upper)) in word.iter().zip(&mut self.halves[..self.length]) {
+            lower[usize::from(byte & 15)] |= 1 << (group & 7);
+            upper[usize::from(byte >> 4)] |= 1 << (group & 7);
+        }
+    }
+
+    /// The groups of which a word may stand at `at`, a bit for each; 0 where fewer bytes are left than are looked at.
+    #[inline]
+    pub fn groups_at(&self, bytes: &[u8], at: usize) -> u8 {
+        let Some(bytes) = bytes.get(at..).and_then(|tail| tail.get(..self.length)) else {
+            return 0;
+        };
+        let mut groups = 0xff;
+        for (byte, (lower, upper)) in bytes.iter().zip(&self.halves) {
+            groups &= lower[usize::from(byte & 15)] & upper[usize::from(byte >> 4)];
+        }
+        groups
+    }
+}
+
+/// The first place at or after `from` where a word of any group may stand, or `bytes.len()`.
+#[inline]
+pub fn find_fingerprint(bytes: &[u8], prints: &Fingerprints, from: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor was just asked for AVX2.
+        return unsafe {
+            match prints.length {
+                1 => x86::find_fingerprint::<1>(bytes, prints, from),
+                2 => x86::find_fingerprint::<2>(bytes, prints, from),
+                _ => x86::find_fingerprint::<3>(bytes, prints, from),
+            }
+        };
+    }
+    scalar::find_fingerprint(bytes, prints, from)
+}
+
+/// The 16 bytes at `from`, if the slice has as many there.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn block_at(bytes: &[u8], from: usize) -> Option<&[u8; 16]> {
@@ -148,6 +268,25 @@ pub mod scalar {
     #[inline]
     pub fn find_non_blank(bytes: &[u8], from: usize) -> usize {
         find(bytes, from, |b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'))
+    }
+
+    /// Twin of [`super::find_pair`].
+    pub fn find_pair(bytes: &[u8], pair: super::Pair, from: usize) -> usize {
+        let super::Pair { first, second } = pair;
+        let end = bytes.len().saturating_sub(first.1.max(second.1));
+        let has = |at: usize| bytes[at + first.1] == first.0 && bytes[at + second.1] == second.0;
+        (from..end).find(|&at| has(at)).unwrap_or(bytes.len())
+    }
+
+    /// Twin of [`super::find_in_set`].
+    pub fn find_in_set(bytes: &[u8], set: &super::ByteSet, from: usize) -> usize {
+        find(bytes, from, |b| set.contains(b))
+    }
+
+    /// Twin of [`super::find_fingerprint`].
+    pub fn find_fingerprint(bytes: &[u8], prints: &super::Fingerprints, from: usize) -> usize {
+        let may_stand = |&at: &usize| prints.groups_at(bytes, at) != 0;
+        (from..bytes.len()).find(may_stand).unwrap_or(bytes.len())
     }
 }
 
@@ -320,5 +459,113 @@ mod x86 {
             return None;
         }
         Some((bytes[begin..].first_chunk()?, begin))
+    }
+
+    /// The 32 bytes at `at`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn load(bytes: &[u8], at: usize) -> Option<__m256i> {
+        let block: &[u8; 32] = bytes.get(at..)?.first_chunk()?;
+        // SAFETY: `block` is 32 readable bytes and the load needs no alignment.
+        Some(unsafe { _mm256_loadu_si256(block.as_ptr().cast()) })
+    }
+
+    /// A table for a shuffle, which looks up within 16 bytes.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn both_lanes(table: &[u8; 16]) -> __m256i {
+        // SAFETY: `table` is 16 readable bytes and the load needs no alignment; the caller has AVX2.
+        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast())) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn find_pair(bytes: &[u8], pair: super::Pair, from: usize) -> usize {
+        let super::Pair { first, second } = pair;
+        let length = first.1.max(second.1).saturating_add(32);
+        let mut at = from;
+        // SAFETY: the caller has AVX2, and all else is arithmetic on registers.
+        unsafe {
+            let (a, b) = (
+                _mm256_set1_epi8(first.0 as i8),
+                _mm256_set1_epi8(second.0 as i8),
+            );
+            while bytes.len().saturating_sub(at) >= length {
+                let (Some(x), Some(y)) = (load(bytes, at + first.1), load(bytes, at + second.1))
+                else {
+                    break;
+                };
+                let both = _mm256_and_si256(_mm256_cmpeq_epi8(x, a), _mm256_cmpeq_epi8(y, b));
+                let hits = _mm256_movemask_epi8(both) as u32;
+                if hits != 0 {
+                    return at + hits.trailing_zeros() as usize;
+                }
+                at += 32;
+            }
+        }
+        super::scalar::find_pair(bytes, pair, at)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn find_in_set(bytes: &[u8], set: &super::ByteSet, from: usize) -> usize {
+        let mut at = from;
+        // SAFETY: the caller has AVX2, and all else is arithmetic on registers.
+        unsafe {
+            let rows = both_lanes(&set.rows);
+            let bits = _mm_set_epi64x(0, 0x8040_2010_0804_0201_u64 as i64);
+            let bits = _mm256_broadcastsi128_si256(bits);
+            let half = _mm256_set1_epi8(15);
+            let zero = _mm256_setzero_si256();
+            let beyond = if set.beyond { u32::MAX } else { 0 };
+            while let Some(x) = load(bytes, at) {
+                // Where the upmost bit of the index is set a shuffle gives 0: bytes beyond ASCII are in no row.
+                let row = _mm256_shuffle_epi8(rows, x);
+                let upper = _mm256_and_si256(_mm256_srli_epi16(x, 4), half);
+                let member = _mm256_and_si256(row, _mm256_shuffle_epi8(bits, upper));
+                let outside = _mm256_movemask_epi8(_mm256_cmpeq_epi8(member, zero)) as u32;
+                let hits = !outside | _mm256_movemask_epi8(x) as u32 & beyond;
+                if hits != 0 {
+                    return at + hits.trailing_zeros() as usize;
+                }
+                at += 32;
+            }
+        }
+        super::scalar::find_in_set(bytes, set, at)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn find_fingerprint<const LENGTH: usize>(
+        bytes: &[u8],
+        prints: &super::Fingerprints,
+        from: usize,
+    ) -> usize {
+        let mut at = from;
+        // SAFETY: the caller has AVX2, and all else is arithmetic on registers.
+        unsafe {
+            let mut tables = [(_mm256_setzero_si256(), _mm256_setzero_si256()); LENGTH];
+            for (tables, (lower, upper)) in tables.iter_mut().zip(&prints.halves) {
+                *tables = (both_lanes(lower), both_lanes(upper));
+            }
+            let half = _mm256_set1_epi8(15);
+            let zero = _mm256_setzero_si256();
+            // The last block is one whose bytes have all their followers.
+            while bytes.len().saturating_sub(at) >= 32 + LENGTH - 1 {
+                let mut groups = _mm256_set1_epi8(-1);
+                for (index, (lower, upper)) in tables.iter().enumerate() {
+                    let Some(x) = load(bytes, at + index) else {
+                        break;
+                    };
+                    let low = _mm256_shuffle_epi8(*lower, _mm256_and_si256(x, half));
+                    let high = _mm256_and_si256(_mm256_srli_epi16(x, 4), half);
+                    let high = _mm256_shuffle_epi8(*upper, high);
+                    groups = _mm256_and_si256(groups, _mm256_and_si256(low, high));
+                }
+                let outside = _mm256_movemask_epi8(_mm256_cmpeq_epi8(groups, zero)) as u32;
+                if outside != u32::MAX {
+                    return at + outside.trailing_ones() as usize;
+                }
+                at += 32;
+            }
+        }
+        super::scalar::find_fingerprint(bytes, prints, at)
     }
 }

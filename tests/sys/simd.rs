@@ -1,5 +1,6 @@
 //! Tests of `sys::simd`: each kernel against its scalar twin, for every byte, over lengths, offsets and places of the hit.
-use zcoder::sys::simd::{self, scalar};
+use crate::support::cuts::Rng;
+use zcoder::sys::simd::{self, ByteSet, Fingerprints, Pair, scalar};
 
 /// A class of bytes, its kernel and its twin.
 type Kernel = (
@@ -142,4 +143,116 @@ fn ascii_text_is_told_from_other_at_every_length_and_place() {
             }
         }
     }
+}
+
+/// Bytes of a small alphabet, so that hits and near misses are common.
+fn mixture(rng: &mut Rng, length: usize) -> Vec<u8> {
+    let alphabet = b"ab\n\x00\x7f\x80\xc3\xff";
+    (0..length).map(|_| alphabet[rng.below(8)]).collect()
+}
+
+/// Places to start at, in and behind a slice.
+fn starts(length: usize) -> [usize; 7] {
+    [0, 1, 31, 32, length / 2, length, usize::MAX]
+}
+
+#[test]
+fn pairs_are_found_as_by_the_twin() {
+    let mut rng = Rng::new(1);
+    for length in 0..200 {
+        let bytes = mixture(&mut rng, length);
+        for _ in 0..20 {
+            let needle = mixture(&mut rng, 2);
+            let pair = Pair {
+                first: (needle[0], rng.below(40)),
+                second: (needle[1], rng.below(40)),
+            };
+            for from in starts(length) {
+                let expected = scalar::find_pair(&bytes, pair, from);
+                assert_eq!(simd::find_pair(&bytes, pair, from), expected, "{pair:?}");
+            }
+        }
+    }
+    let far = Pair {
+        first: (b'a', usize::MAX),
+        second: (b'b', 0),
+    };
+    assert_eq!(simd::find_pair(b"ab", far, 0), 2);
+    let pair = Pair {
+        first: (b'b', 1),
+        second: (b'd', 3),
+    };
+    assert_eq!(simd::find_pair(b"abcabcd", pair, 0), 3);
+    assert_eq!(simd::find_pair(b"abc", pair, 0), 3);
+}
+
+#[test]
+fn every_byte_is_in_a_set_or_not() {
+    let mut rng = Rng::new(2);
+    for round in 0..200 {
+        let half = |rng: &mut Rng| u128::from(rng.below(1 << 30) as u64) * 0x1_0002_0003_0005;
+        let ascii = half(&mut rng) << 64 | half(&mut rng);
+        let set = ByteSet::new(ascii, round % 2 == 0);
+        for byte in 0..=255u8 {
+            let expected = if byte < 0x80 {
+                ascii >> byte & 1 == 1
+            } else {
+                round % 2 == 0
+            };
+            assert_eq!(set.contains(byte), expected);
+            let outside = (0..=255).find(|&b| !set.contains(b)).unwrap_or_default();
+            let mut bytes = vec![outside; 70];
+            bytes[40] = byte;
+            let place = if set.contains(outside) {
+                0
+            } else if expected {
+                40
+            } else {
+                70
+            };
+            assert_eq!(simd::find_in_set(&bytes, &set, 0), place, "{byte:#x}");
+        }
+    }
+    for length in 0..120 {
+        let bytes = mixture(&mut rng, length);
+        let set = ByteSet::new(1 << b'\n' | 1 << 0x7f, length % 3 == 0);
+        for from in starts(length) {
+            let expected = scalar::find_in_set(&bytes, &set, from);
+            assert_eq!(simd::find_in_set(&bytes, &set, from), expected);
+        }
+    }
+}
+
+#[test]
+fn words_leave_fingerprints() {
+    let mut rng = Rng::new(3);
+    for round in 0..600 {
+        let length = 1 + round % 3;
+        let mut prints = Fingerprints::new(length);
+        let words: Vec<Vec<u8>> = (0..1 + rng.below(9))
+            .map(|_| mixture(&mut rng, length))
+            .collect();
+        for (group, word) in words.iter().enumerate() {
+            prints.add(word, group as u8);
+        }
+        let size = rng.below(150);
+        let bytes = mixture(&mut rng, size);
+        for at in 0..bytes.len() {
+            for (group, word) in words.iter().enumerate() {
+                let may_stand = prints.groups_at(&bytes, at) >> (group & 7) & 1 == 1;
+                assert!(may_stand || !bytes[at..].starts_with(word));
+            }
+        }
+        for from in starts(size) {
+            let expected = scalar::find_fingerprint(&bytes, &prints, from);
+            assert_eq!(simd::find_fingerprint(&bytes, &prints, from), expected);
+        }
+    }
+    // One word a group: nothing but the words is found.
+    let mut prints = Fingerprints::new(3);
+    prints.add(b"abc", 0);
+    prints.add(b"xyz", 7);
+    assert_eq!(simd::find_fingerprint(b"abz xyc xyz", &prints, 0), 8);
+    assert_eq!(prints.groups_at(b"xyz", 0), 0x80);
+    assert_eq!(prints.groups_at(b"xy", 0), 0);
 }
