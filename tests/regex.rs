@@ -2,11 +2,13 @@
 //!
 //! In `all` the spans are marks in the text: `all("a+", "b«aa»c«a»")`.
 
+mod agree;
+mod generate;
 mod refused;
 mod syntax;
 
 use std::ops::Range;
-use zcoder::regex::{Cache, Options, Regex};
+use zcoder::regex::{Cache, Options, Regex, resume};
 
 /// A pattern for whole texts.
 const TEXT: Options = Options {
@@ -22,29 +24,22 @@ const LINES: Options = Options {
 };
 
 /// Every match, one after the other: an empty one is dropped where the last one ended.
-fn spans(regex: &Regex, text: &[u8]) -> Vec<Range<usize>> {
-    let mut cache = Cache::default();
+fn spans(regex: &Regex, cache: &mut Cache, text: &[u8]) -> Vec<Range<usize>> {
     let mut spans: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
-    while let Some(span) = regex.find_at(&mut cache, text, at) {
+    while let Some(span) = regex.find_at(cache, text, at) {
         assert!(span.start >= at && span.end <= text.len(), "{span:?}");
         assert_eq!(
-            regex.find_slowly(&mut cache, text, at),
+            regex.find_slowly(cache, text, at),
             Some(span.clone()),
             "the Pike VM, from {at}"
         );
-        at = span.end;
-        if span.is_empty() {
-            at += 1;
-            while at < text.len() && (0x80..0xc0).contains(&text[at]) {
-                at += 1;
-            }
-        }
+        at = resume(text, &span);
         if !span.is_empty() || spans.last().is_none_or(|last| last.end != span.start) {
             spans.push(span);
         }
     }
-    assert_eq!(regex.find_slowly(&mut cache, text, at), None);
+    assert_eq!(regex.find_slowly(cache, text, at), None);
     spans
 }
 
@@ -57,7 +52,7 @@ fn all_with(options: Options, pattern: &str, marked: &str) {
     let text = marked.replace(['«', '»'], "");
     let mut shown = String::new();
     let mut at = 0;
-    for Range { start, end } in spans(&regex, text.as_bytes()) {
+    for Range { start, end } in spans(&regex, &mut Cache::default(), text.as_bytes()) {
         shown += &format!("{}«{}»", &text[at..start], &text[start..end]);
         at = end;
     }

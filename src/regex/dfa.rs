@@ -175,7 +175,7 @@ impl Dfa {
         let mut state = self.start(program, behind);
         loop {
             (state, at) = self.run_back(text, bound, at, state);
-            let (next, length) = self.advance_back(program, text, at, state);
+            let (next, length) = self.advance_back(program, text, bound, at, state);
             if next & MATCH != 0 {
                 begin = Some(at);
             }
@@ -231,10 +231,12 @@ impl Dfa {
         (self.decoded_entry(program, state, character), length)
     }
 
+    /// The same backwards. Down to `bound` characters are read as a search from there would read them.
     fn advance_back(
         &mut self,
         program: &Program,
         text: &[u8],
+        bound: usize,
         at: usize,
         state: u32,
     ) -> (u32, usize) {
@@ -245,7 +247,8 @@ impl Dfa {
         if column != DECODE {
             return (self.entry(program, state, column), 1);
         }
-        let (character, length) = read_back(text, at);
+        let floor = if at > bound { bound } else { 0 };
+        let (character, length) = read_back(&text[floor..], at - floor);
         (self.decoded_entry(program, state, character), length)
     }
 

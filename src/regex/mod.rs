@@ -126,8 +126,7 @@ impl Regex {
     }
 
     /// The leftmost match that begins at `start` or later, as Perl and `rg` choose it: of those that begin at one place the preferred.
-    /// What stands before `start` counts for `^` and `\b`. To go on, call again with the end of the match, or one character after it
-    /// if the match was empty.
+    /// What stands before `start` counts for `^` and `\b`. [`resume`] says where to go on.
     pub fn find_at(
         &self,
         cache: &mut Cache,
@@ -177,6 +176,15 @@ impl Regex {
         let at_end = self.compiled.forwards.lines && found.start == haystack.len();
         let behind_lines = matches!(haystack.last(), None | Some(b'\n'));
         (!at_end || !behind_lines).then_some(found)
+    }
+}
+
+/// Where the search for the next match begins: at the end of this one, or a character behind it if it was empty.
+pub fn resume(haystack: &[u8], found: &Range<usize>) -> usize {
+    if found.is_empty() {
+        found.end + program::read(haystack, found.end).1.max(1)
+    } else {
+        found.end
     }
 }
 
