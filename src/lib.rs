@@ -36,7 +36,7 @@
 //! | --- | --- | --- |
 //! | 1 | [`sys`] | the operating system: signals, processes, terminal, files; the only `unsafe` |
 //! | 2 | [`text`], [`sha256`] | UTF-8 over cut points, foreign text made harmless; hashes |
-//! | 3 | [`json`], [`http`], [`lines`] | bytes ↔ values; each decoder is a small state enum that can be read alone |
+//! | 3 | [`json`], [`http`], [`lines`], [`diff`] | bytes ↔ values; each decoder is a small state enum that can be read alone |
 //! | 3 | [`regex`] | patterns in text, in linear time |
 //! | 4 | [`protocol`] | the vocabulary: `Op` in, `Event` out, messages, calls, outcomes; no behavior |
 //! | 5 | [`policy`] | who may do what; `Approved<T>`, the proof that a yes was given |
@@ -58,6 +58,7 @@
 
 pub mod commands;
 pub mod config;
+pub mod diff;
 pub mod engine;
 pub mod headless;
 pub mod http;

@@ -1,6 +1,7 @@
 //! The one test binary: a file per module of `src/`.
 mod cli;
 mod config;
+mod diff;
 mod engine;
 mod headless;
 mod http;

@@ -1,0 +1,62 @@
+//! Where the lines of a text begin. In: bytes. Out: each line, by its number. `myers`, `search` and `apply` count lines with it.
+//!
+//! ```text
+//! a\nb\r\nc        line 0 "a\n"   line 1 "b\r\n"   line 2 "c", open: no line feed ends it
+//! (empty)          no line
+//! ```
+//!
+//! Invariant: a line ends after LF or at the end of the text, and nowhere else; the lines together are the text.
+
+use std::ops::Range;
+
+use crate::sys::simd;
+
+/// The lines of a text, from 0.
+#[derive(Clone, Debug)]
+pub struct Lines<'a> {
+    bytes: &'a [u8],
+    /// Where each begins, and the end of the text.
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    /// Finds them.
+    pub fn new(bytes: &'a [u8]) -> Lines<'a> {
+        // A guess that spares most of the growing.
+        let mut starts = Vec::with_capacity(bytes.len() / 32 + 2);
+        let mut at = 0;
+        while at < bytes.len() {
+            starts.push(at);
+            at = simd::find_byte(bytes, b'\n', at)
+                .saturating_add(1)
+                .min(bytes.len());
+        }
+        starts.push(bytes.len());
+        Lines { bytes, starts }
+    }
+
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The text they are lines of.
+    pub fn text(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Where a line begins; the end of the text for `count()`.
+    pub fn start(&self, line: usize) -> usize {
+        self.starts[line]
+    }
+
+    /// A line with its end.
+    pub fn get(&self, line: usize) -> &'a [u8] {
+        &self.bytes[self.starts[line]..self.starts[line + 1]]
+    }
+
+    /// The bytes of a run of lines.
+    pub fn bytes_of(&self, lines: Range<usize>) -> Range<usize> {
+        self.starts[lines.start]..self.starts[lines.end]
+    }
+}
