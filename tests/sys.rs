@@ -2,6 +2,7 @@
 
 mod cancel;
 mod clock;
+mod dir;
 mod file;
 mod process;
 mod simd;

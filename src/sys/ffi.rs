@@ -5,6 +5,7 @@
 //! poll(2)        struct pollfd { int fd; short events; short revents; }          8 bytes
 //! localtime_r(3) struct tm { int sec, min, hour, mday, mon, year, ...; }         56 bytes
 //! ioctl(2)       struct winsize { unsigned short row, col, xpixel, ypixel; }     8 bytes
+//! getdents64(2)  { u64 ino; i64 off; u16 length; u8 kind; char name[]; }         one after the other
 //! sigaction(2)   Linux { handler; mask[128]; int flags; restorer; }              152 bytes
 //!                macOS { handler; unsigned mask; int flags; }                    16 bytes
 //! ```
@@ -46,11 +47,15 @@ mod target {
     pub(super) const O_NONBLOCK: c_int = 0x800;
     pub(super) const O_CLOEXEC: c_int = 0x80000;
     pub(super) const O_NOCTTY: c_int = 0x100;
-    // The only value of this file that differs between the two architectures.
+    // The only values of this file that differ between the two architectures.
     #[cfg(target_arch = "x86_64")]
     pub(super) const O_NOFOLLOW: c_int = 0x20000;
     #[cfg(target_arch = "aarch64")]
     pub(super) const O_NOFOLLOW: c_int = 0x8000;
+    #[cfg(target_arch = "x86_64")]
+    pub(super) const O_DIRECTORY: c_int = 0x10000;
+    #[cfg(target_arch = "aarch64")]
+    pub(super) const O_DIRECTORY: c_int = 0x4000;
     pub(super) const TIOCGWINSZ: u64 = 0x5413;
     pub(super) const TIOCSWINSZ: u64 = 0x5414;
     pub(super) const TIOCSCTTY: u64 = 0x540E;
@@ -60,6 +65,7 @@ mod target {
     pub(super) const WNOWAIT: c_int = 0x0100_0000;
     pub(super) const SOL_SOCKET: c_int = 1;
     pub(super) const SO_LINGER: c_int = 13;
+    pub(super) const ELOOP: i32 = 40;
 }
 #[cfg(target_os = "macos")]
 mod target {
@@ -68,6 +74,8 @@ mod target {
     pub(super) const O_NONBLOCK: c_int = 0x4;
     pub(super) const O_NOCTTY: c_int = 0x20000;
     pub(super) const O_NOFOLLOW: c_int = 0x100;
+    pub(super) const O_DIRECTORY: c_int = 0x10_0000;
+    pub(super) const O_CLOEXEC: c_int = 0x100_0000;
     pub(super) const TIOCGWINSZ: u64 = 0x4008_7468;
     pub(super) const TIOCSWINSZ: u64 = 0x8008_7467;
     pub(super) const TIOCSCTTY: u64 = 0x2000_7461;
@@ -77,6 +85,7 @@ mod target {
     pub(super) const WNOWAIT: c_int = 0x20;
     pub(super) const SOL_SOCKET: c_int = 0xffff;
     pub(super) const SO_LINGER: c_int = 0x80;
+    pub(super) const ELOOP: i32 = 62;
 }
 
 /// `ioctl`'s second argument: musl declares an `int`, glibc and macOS an `unsigned long`.
@@ -158,6 +167,20 @@ struct SigAction {
 #[cfg(target_os = "macos")]
 const _: () = assert!(size_of::<SigAction>() == 16);
 
+/// `struct dirent` with 64-bit inode numbers.
+#[cfg(target_os = "macos")]
+#[repr(C)]
+struct DirEntry {
+    inode: u64,
+    seek_offset: u64,
+    record_length: u16,
+    name_length: u16,
+    kind: u8,
+    name: [u8; 1024],
+}
+#[cfg(target_os = "macos")]
+const _: () = assert!(size_of::<DirEntry>() == 1048);
+
 /// `struct linger`.
 #[repr(C)]
 struct Linger {
@@ -191,6 +214,13 @@ unsafe extern "C" {
     fn poll(fds: *mut PollFd, count: Count, milliseconds: c_int) -> c_int;
     #[cfg(target_os = "macos")]
     fn __error() -> *mut c_int;
+    #[cfg(target_os = "macos")]
+    fn fdopendir(fd: c_int) -> *mut c_void;
+    #[cfg(target_os = "macos")]
+    #[cfg_attr(target_arch = "x86_64", link_name = "readdir$INODE64")]
+    fn readdir(stream: *mut c_void) -> *mut DirEntry;
+    #[cfg(target_os = "macos")]
+    fn closedir(stream: *mut c_void) -> c_int;
     fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
     fn ioctl(fd: c_int, request: Request, ...) -> c_int;
     fn kill(pid: c_int, signal: c_int) -> c_int;
@@ -199,6 +229,7 @@ unsafe extern "C" {
     fn tcgetpgrp(fd: c_int) -> c_int;
     fn tcflush(fd: c_int, queue: c_int) -> c_int;
     fn access(path: *const c_char, mode: c_int) -> c_int;
+    fn openat(folder: c_int, name: *const c_char, flags: c_int, ...) -> c_int;
     fn localtime_r(time: *const i64, out: *mut Tm) -> *mut Tm;
     fn waitid(id_type: c_uint, id: c_uint, info: *mut SigInfo, options: c_int) -> c_int;
     fn sigaction(signal: c_int, new: *const SigAction, old: *mut SigAction) -> c_int;
@@ -227,6 +258,9 @@ const EPERM: i32 = 1;
 
 /// Flags for `OpenOptionsExt::custom_flags`: the last component is not followed, and a FIFO, a lease or a terminal does not hold us.
 pub(super) const OPEN_CAREFULLY: i32 = target::O_NOFOLLOW | target::O_NONBLOCK | target::O_NOCTTY;
+
+/// Flags for a folder: nothing else, and not by a link in the last component.
+pub(super) const OPEN_FOLDER: i32 = target::O_DIRECTORY | target::O_NOFOLLOW | target::O_NONBLOCK;
 
 /// Flags for a terminal device of which we want an open file description of our own.
 pub(super) const OPEN_TERMINAL: i32 = target::O_NONBLOCK | target::O_NOCTTY;
@@ -500,6 +534,122 @@ pub(super) fn may_write(path: &Path) -> io::Result<bool> {
             _ => Err(error),
         },
     }
+}
+
+/// Opens `name` in `folder` for reading, close-on-exec, with more `flags`. A name with NUL bytes is an error.
+pub(super) fn open_at(folder: BorrowedFd<'_>, name: &[u8], flags: i32) -> io::Result<OwnedFd> {
+    // Names are short, and there are many of them: no allocation for the NUL at their end.
+    let mut short = [0_u8; 512];
+    let long;
+    let name = match short.get_mut(..name.len() + 1) {
+        Some(room) => {
+            room[..name.len()].copy_from_slice(name);
+            CStr::from_bytes_with_nul(room).map_err(|_| io::ErrorKind::InvalidInput)?
+        }
+        None => {
+            long = CString::new(name)?;
+            &long
+        }
+    };
+    loop {
+        // SAFETY: `name` is a live string that ends in NUL; without O_CREAT no further argument is read.
+        let fd = unsafe { openat(folder.as_raw_fd(), name.as_ptr(), flags | target::O_CLOEXEC) };
+        match check(fd) {
+            // SAFETY: the call succeeded, so the descriptor is open and nobody else owns it.
+            Ok(fd) => return Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Whether an open with O_NOFOLLOW failed because of a link.
+pub(super) fn is_link_error(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(target::ELOOP)
+}
+
+/// Calls `each` with the name and the kind (`DT_…`) of everything in an open folder, `.` and `..` included, in the order of the disk.
+/// `buffer` is where the system puts them: 32 KiB hold some hundred at once.
+#[cfg(target_os = "linux")]
+pub(super) fn read_folder(
+    folder: BorrowedFd<'_>,
+    buffer: &mut [u8],
+    each: &mut dyn FnMut(&[u8], u8),
+) -> io::Result<()> {
+    #[cfg(target_arch = "x86_64")]
+    const SYS_GETDENTS64: c_long = 217;
+    #[cfg(target_arch = "aarch64")]
+    const SYS_GETDENTS64: c_long = 61;
+    /// Where the name begins: behind inode, offset, record length and kind.
+    const NAME: usize = 8 + 8 + 2 + 1;
+    loop {
+        // SAFETY: pointer and length describe one live buffer, and the call writes no more than that.
+        let filled = unsafe {
+            syscall(
+                SYS_GETDENTS64,
+                c_long::from(folder.as_raw_fd()),
+                buffer.as_mut_ptr(),
+                buffer.len(),
+            )
+        };
+        let mut rest = match usize::try_from(filled) {
+            Ok(0) => return Ok(()),
+            Ok(filled) => &buffer[..filled.min(buffer.len())],
+            Err(_) => return Err(io::Error::last_os_error()),
+        };
+        while let Some(head) = rest.first_chunk::<NAME>() {
+            let length = usize::from(u16::from_ne_bytes([head[16], head[17]]));
+            let Some(record) = rest.get(..length).filter(|record| record.len() > NAME) else {
+                // A kernel that writes such records is none that we know.
+                return Err(io::ErrorKind::InvalidData.into());
+            };
+            let name = &record[NAME..];
+            let end = name.iter().position(|b| *b == 0).unwrap_or(name.len());
+            each(&name[..end], head[18]);
+            rest = &rest[length..];
+        }
+    }
+}
+/// Calls `each` with the name and the kind (`DT_…`) of everything in an open folder, `.` and `..` included, in the order of the disk.
+/// The C library has a buffer of its own.
+#[cfg(target_os = "macos")]
+pub(super) fn read_folder(
+    folder: BorrowedFd<'_>,
+    _buffer: &mut [u8],
+    each: &mut dyn FnMut(&[u8], u8),
+) -> io::Result<()> {
+    use std::os::fd::IntoRawFd;
+    let copy = folder.try_clone_to_owned()?;
+    // SAFETY: the descriptor is open; on success the stream owns it.
+    let stream = unsafe { fdopendir(copy.as_raw_fd()) };
+    if stream.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    let _ = copy.into_raw_fd();
+    let result = loop {
+        // SAFETY: the location of errno is valid in every thread. The call tells an error from the end by errno alone.
+        unsafe { *errno_location() = 0 };
+        // SAFETY: the stream is open and ours alone.
+        let entry = unsafe { readdir(stream) };
+        if entry.is_null() {
+            let error = io::Error::last_os_error();
+            break match error.raw_os_error() {
+                Some(0) | None => Ok(()),
+                Some(_) => Err(error),
+            };
+        }
+        // SAFETY: not null, so it points to a record that stays until the next call; a record may be shorter than the structure, so
+        // only its fields and the bytes of the name are looked at.
+        let (name, kind) = unsafe {
+            let name = (&raw const (*entry).name).cast::<u8>();
+            let length = usize::from((*entry).name_length);
+            (std::slice::from_raw_parts(name, length), (*entry).kind)
+        };
+        each(name, kind);
+    };
+    // SAFETY: opened above and used no more.
+    unsafe { closedir(stream) };
+    result
 }
 
 // ---- signals

@@ -5,7 +5,8 @@
 //! ```text
 //! cancel.rs   the switch that Ctrl+C turns           poll.rs     waiting for a descriptor, the switch, a deadline
 //! process.rs  one command and its output             groups.rs   whom signals reach; the way out
-//! file.rs     regular files only; whole or not       random.rs   bytes and names nobody guesses
+//! file.rs     regular files only; whole or not       dir.rs      folders, and what is opened from them
+//! random.rs   bytes and names nobody guesses
 //! signal.rs   SIGTERM and the others as calls        clock.rs    times as text
 //! tty.rs      the terminal, for a question           pty.rs      a terminal for a child, for tests
 //! net.rs      a connection reset                     simd.rs     byte kernels
@@ -23,6 +24,7 @@
 
 pub mod cancel;
 pub mod clock;
+pub mod dir;
 #[allow(unsafe_code)]
 mod ffi;
 pub mod file;
