@@ -5,6 +5,7 @@ mod diff;
 mod engine;
 mod headless;
 mod http;
+mod ignore;
 mod json;
 mod lines;
 mod model;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["sys"],
     &["text", "sha256"],
-    &["json", "http", "lines", "regex", "diff"],
+    &["json", "http", "lines", "regex", "ignore", "diff"],
     &["protocol"],
     &["policy"],
     &["model", "tools", "session"],

@@ -13,8 +13,21 @@ pub(crate) struct Temp {
 impl Temp {
     /// Makes an empty folder; its path is canonical (`/tmp` is a link on some systems).
     pub(crate) fn new() -> Temp {
+        Temp::inside(&std::env::temp_dir())
+    }
+
+    /// In memory where the system has such a place: for tests that make tens of thousands of entries.
+    pub(crate) fn in_memory() -> Temp {
+        let memory = Path::new("/dev/shm");
+        match memory.is_dir() {
+            true => Temp::inside(memory),
+            false => Temp::new(),
+        }
+    }
+
+    fn inside(folder: &Path) -> Temp {
         let name = format!("zcoder-test-{}", random::id(12).expect("random name"));
-        let path = std::env::temp_dir().join(name);
+        let path = folder.join(name);
         fs::create_dir(&path).expect("temporary folder");
         let path = path.canonicalize().expect("temporary folder");
         Temp { path }
