@@ -8,6 +8,7 @@ mod prepare;
 mod read;
 mod replace;
 mod run;
+mod search;
 mod table;
 mod workspace;
 mod write;

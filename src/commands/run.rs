@@ -16,7 +16,7 @@
 //! Read next: `headless/mod.rs`, then `engine/turn.rs`.
 
 use super::taps;
-use crate::config::{self, Id, Settings, Source, Typed, UsageError, utf8};
+use crate::config::{self, Id, Settings, Source, Typed, UsageError, git, utf8};
 use crate::engine::{self, Setup};
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, Options};
@@ -86,6 +86,7 @@ fn setup(
 ) -> Result<io::Result<Setup>, UsageError> {
     let workspace = open_workspace(&settings.place.folder, settings.paths.off_limits())?;
     let permissions = settings.permissions;
+    let ignore_rules = git::ignore_rules(&settings.paths);
     let parts = || -> io::Result<(PathBuf, Log)> {
         let outputs = settings
             .paths
@@ -96,7 +97,8 @@ fn setup(
     Ok(parts().map(|(outputs, log)| Setup {
         backend: Backend::ollama(&settings.server.options, tap.clone()),
         model: settings.server.options.clone(),
-        toolbox: Toolbox::new(workspace, settings.tools.clone(), outputs, true),
+        toolbox: Toolbox::new(workspace, settings.tools.clone(), outputs, true)
+            .with_ignore_rules(ignore_rules),
         policy: Policy::new(
             permissions.commands,
             permissions.edits,

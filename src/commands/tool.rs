@@ -15,7 +15,7 @@
 
 use super::run::{STDIN_BYTES, open_workspace, read_stdin};
 use crate::config::{
-    self, Id, Paths, Source, Typed, UsageError, current_folder, paths, permissions, settings, utf8,
+    self, Paths, Source, Typed, UsageError, current_folder, git, paths, permissions, settings, utf8,
 };
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, ask, status_word};
@@ -65,7 +65,8 @@ pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError
         Ok(id) => folders.temp.join(format!("zcoder-{id}")),
         Err(error) => return Ok(failed(&error)),
     };
-    let toolbox = Toolbox::new(workspace, limits, outputs, true);
+    let toolbox = Toolbox::new(workspace, limits, outputs, true)
+        .with_ignore_rules(git::ignore_rules(&folders));
     let (cancel, first) = match watch_signals() {
         Ok(watch) => watch,
         Err(error) => return Ok(failed(&error)),
@@ -145,6 +146,7 @@ impl Act {
         }
         match self.toolbox.prepare(checked.call) {
             Prepared::Outcome(outcome) => Ok(outcome),
+            Prepared::Search(search) => Ok(search.run(&self.cancel)),
             Prepared::Edit(edit) => {
                 let approved = self.approve(edit.judge(&self.policy))?;
                 // No session yet, so there is no journal to keep: what was shown is the only record.

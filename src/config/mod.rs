@@ -11,11 +11,12 @@
 //! Invariant: no layer below knows this folder; a part gets values, never a way to look something up.
 //! Not here yet: settings files. They will come between variables and built-in defaults.
 //!
-//! Read in this order: `flags.rs`, `typed.rs`, `settings.rs`, `paths.rs`, `permissions.rs`, `help.rs`.
+//! Read in this order: `flags.rs`, `typed.rs`, `settings.rs`, `paths.rs`, `git.rs`, `permissions.rs`, `help.rs`.
 
 mod env;
 mod error;
 pub mod flags;
+pub mod git;
 pub mod help;
 mod near;
 pub mod paths;

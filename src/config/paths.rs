@@ -31,6 +31,10 @@ pub struct Paths {
     pub state: Option<PathBuf>,
     /// Where temporary folders are made.
     pub temp: PathBuf,
+    /// The user's settings of git, the stronger ones last.
+    pub git_config: Vec<PathBuf>,
+    /// The user's own ignore rules, if those settings name no other file.
+    pub git_ignore: Option<PathBuf>,
 }
 
 impl Paths {
@@ -47,7 +51,19 @@ impl Paths {
             let base = absolute(variable).or_else(|| Some(home.as_ref()?.join(fallback)));
             Some(base?.join("zcoder"))
         };
+        let git = absolute("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+        let git = git.map(|config| config.join("git"));
+        let git_config = match absolute("GIT_CONFIG_GLOBAL") {
+            Some(only) => vec![only],
+            None => {
+                let xdg = git.as_ref().map(|git| git.join("config"));
+                let own = home.as_ref().map(|home| home.join(".gitconfig"));
+                xdg.into_iter().chain(own).collect()
+            }
+        };
         Paths {
+            git_config,
+            git_ignore: git.map(|git| git.join("ignore")),
             config: ours.clone().or_else(|| below("XDG_CONFIG_HOME", ".config")),
             state: ours.or_else(|| below("XDG_STATE_HOME", ".local/state")),
             temp: absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")),

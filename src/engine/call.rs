@@ -14,14 +14,14 @@ use super::guard::{self, Repeat};
 use super::permit::{Done, Permit};
 use super::prompt;
 use super::turn::{Engine, Flow, Turn};
-use super::worker;
+use super::worker::{self, News};
 use crate::policy::Command;
 use crate::protocol::{
     Event, Facts, Level, Message, Note, Stage, Status, ToolCall, ToolOutcome, ToolStatus,
 };
 use crate::session::Record;
 use crate::text;
-use crate::tools::{self, Call, Edit, Finish, Prepared};
+use crate::tools::{self, Call, Edit, Finish, Prepared, Search};
 
 /// Characters of an argument in a summary.
 const SUMMARY_CHARS: usize = 100;
@@ -143,6 +143,7 @@ impl Engine {
                 }
                 (outcome, None)
             }
+            Prepared::Search(search) => self.search(turn, call, *search),
             Prepared::Finish { status, response } if alone => finish(status, response),
             Prepared::Finish { .. } => {
                 let text = "not finished: call finish_task alone, in a reply of its own, after you have seen the results of your other calls";
@@ -150,6 +151,24 @@ impl Engine {
             }
             Prepared::Edit(edit) => self.edit(turn, call, edit),
             Prepared::Command(command) => self.command(turn, call, command),
+        }
+    }
+
+    /// On a worker, so that a cancel is heard while it runs.
+    fn search(&mut self, turn: &Turn, call: &ToolCall, search: Search) -> Done {
+        if self.tap.is_on() {
+            let words = format!("{}: only looks, no approval needed", call.name);
+            self.tap.see(&Stage::Verdict(&words));
+        }
+        let job = self.next_job();
+        let cancel = turn.cancel.clone();
+        let work = move |_: &_| News::Ran {
+            job,
+            outcome: search.run(&cancel),
+        };
+        match worker::start("search", &self.to_self, job, work) {
+            Ok(()) => self.await_tool(turn, job, &call.id),
+            Err(error) => (failed(&format!("no thread for the search: {error}")), None),
         }
     }
 
@@ -253,6 +272,10 @@ fn summary(call: &Call) -> String {
             (Some(start), Some(end)) => format!("read_file {} lines {start}-{end}", short(path)),
             (Some(start), None) => format!("read_file {} from line {start}", short(path)),
             (None, Some(end)) => format!("read_file {} to line {end}", short(path)),
+        },
+        Call::SearchText { pattern, path, .. } => match path {
+            None => format!("search_text {}", short(pattern)),
+            Some(path) => format!("search_text {} in {}", short(pattern), short(path)),
         },
         Call::WriteFile { path, content } => {
             format!("write_file {} ({} bytes)", short(path), content.len())

@@ -192,11 +192,6 @@ impl Walk {
         (&self.problems, self.more_problems)
     }
 
-    /// The path of a problem from the start, or the full one where it lies elsewhere.
-    pub fn shorten<'a>(&self, path: &'a [u8]) -> &'a [u8] {
-        path.strip_prefix(&self.path[..self.start]).unwrap_or(path)
-    }
-
     /// Reads a folder: `path` is its own, with a slash. Its folders become a frame, its files the result.
     fn enter(&mut self, dir: Arc<Dir>, levels: &Levels, wanted: bool) -> Option<Folder> {
         if self.is_closed(&dir) {

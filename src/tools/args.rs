@@ -10,7 +10,7 @@
 //!     - missing argument `path`
 //!     It takes path (string), start_line? (integer), end_line? (integer).
 //!     Call it again with arguments like {"path":"src/main.rs"}
-//! grep {"pattern":"x"}                          → failed: unknown tool, the list
+//! search_webs {"pattern":"x"}                   → failed: unknown tool, the list
 //! ```
 //!
 //! Accepted and said: aliases, another spelling of a name (`readFile`), a known prefix (`functions.`), a numeric string where a
@@ -186,12 +186,19 @@ impl Given {
                 path: text_of(next()),
                 depth: count_of(next()),
                 max_entries: count_of(next()),
-                hidden: matches!(next(), Some(Accepted::Flag(true))),
+                hidden: is_set(next()),
             },
             Which::Read => Call::ReadFile {
                 path: text_of(next()).unwrap_or_default(),
                 start_line: count_of(next()),
                 end_line: count_of(next()),
+            },
+            Which::Search => Call::SearchText {
+                pattern: text_of(next()).unwrap_or_default(),
+                path: text_of(next()),
+                literal: is_set(next()),
+                hidden: is_set(next()),
+                max_results: count_of(next()),
             },
             Which::Write => Call::WriteFile {
                 path: text_of(next()).unwrap_or_default(),
@@ -231,6 +238,10 @@ fn count_of(value: Option<Accepted>) -> Option<u64> {
         Some(Accepted::Count(count)) => Some(count),
         Some(Accepted::Text(_) | Accepted::Flag(_)) | None => None,
     }
+}
+
+fn is_set(value: Option<Accepted>) -> bool {
+    matches!(value, Some(Accepted::Flag(true)))
 }
 
 fn find_argument(tool: &Tool, key: &str) -> Option<usize> {

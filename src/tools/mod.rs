@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! ToolCall ─ check ─ Call ─ Toolbox::prepare ─┬─ Outcome                       it only looked, or was refused
+//!                                             ├─ Search ─ run ─ ToolOutcome     it only looks, on a thread that may take its time
 //!                                             ├─ Edit ─── policy ─ Approved<Edit> ──── Toolbox::apply ─ ToolOutcome
 //!                                             ├─ Command ─ policy ─ Approved<Command> ─ Toolbox::start ─ Running::wait ─ ToolOutcome
 //!                                             └─ Finish                        the end of the task
@@ -37,6 +38,7 @@ mod args;
 mod capture;
 mod content;
 mod edit;
+mod globs;
 mod hint;
 mod list;
 mod matching;
@@ -47,6 +49,7 @@ mod range;
 mod read;
 mod replace;
 mod run;
+mod search;
 mod seen;
 mod stub;
 mod table;
@@ -66,6 +69,8 @@ use crate::text;
 pub use args::{Checked, check};
 pub use edit::Edit;
 pub use run::Running;
+pub use search::Search;
+pub use search::scan::{End, Line, Scan};
 pub use table::{ALL, Set, describe, schemas};
 pub use workspace::{Purpose, Refusal, Workspace, WsPath};
 
@@ -110,6 +115,19 @@ pub enum Call {
         start_line: Option<u64>,
         /// Included.
         end_line: Option<u64>,
+    },
+    /// `search_text`
+    SearchText {
+        /// A regular expression.
+        pattern: String,
+        /// A folder, a file, a path with wildcards, `output:N`; none: the workspace.
+        path: Option<String>,
+        /// The pattern is plain text.
+        literal: bool,
+        /// Names that begin with a dot too.
+        hidden: bool,
+        /// Lines shown at most.
+        max_results: Option<u64>,
     },
     /// `write_file`
     WriteFile {
@@ -161,6 +179,8 @@ pub enum Finish {
 pub enum Prepared {
     /// It only looked: here is the outcome. Also every refusal.
     Outcome(ToolOutcome),
+    /// A search, not yet run: it only looks, but may take its time, so it belongs on a worker thread.
+    Search(Box<Search>),
     /// An edit, worked out but not made.
     Edit(Edit),
     /// A command, not yet run.
@@ -182,6 +202,7 @@ pub struct Toolbox {
     outputs: Outputs,
     seen: Seen,
     changed: Vec<String>,
+    ignore_rules: Option<PathBuf>,
 }
 
 impl Toolbox {
@@ -193,6 +214,15 @@ impl Toolbox {
             outputs: Outputs::new(outputs, ephemeral),
             seen: Seen::default(),
             changed: Vec::new(),
+            ignore_rules: None,
+        }
+    }
+
+    /// The same with the user's own file of ignore rules (git's `core.excludesFile`), for listing and searching.
+    pub fn with_ignore_rules(self, ignore_rules: Option<PathBuf>) -> Toolbox {
+        Toolbox {
+            ignore_rules,
+            ..self
         }
     }
 
@@ -237,6 +267,25 @@ impl Toolbox {
                 ),
                 Err(text) => failed(text),
             }),
+            Call::SearchText {
+                pattern,
+                path,
+                literal,
+                hidden,
+                max_results,
+            } => {
+                let asked = search::Asked {
+                    pattern,
+                    path,
+                    literal,
+                    hidden,
+                    max_results,
+                };
+                match self.search(asked) {
+                    Ok(search) => Prepared::Search(Box::new(search)),
+                    Err(text) => Prepared::Outcome(failed(text)),
+                }
+            }
             Call::WriteFile { path, content } => {
                 worked_out(write::write(&self.workspace, &self.seen, &path, &content))
             }
@@ -290,6 +339,16 @@ impl Toolbox {
     /// Files that the model changed in this session (for approval texts), relative to the workspace, in order of first change.
     pub fn changed(&self) -> &[String] {
         &self.changed
+    }
+
+    fn search(&self, asked: search::Asked) -> Result<Search, String> {
+        Search::new(
+            &self.workspace,
+            &self.outputs,
+            self.ignore_rules.as_deref(),
+            self.limits.read_bytes,
+            asked,
+        )
     }
 
     fn command(

@@ -107,7 +107,7 @@ pub(super) fn read(
     }
 }
 
-fn open_output(outputs: &Outputs, number: &str) -> Result<File, String> {
+pub(super) fn open_output(outputs: &Outputs, number: &str) -> Result<File, String> {
     match number.parse() {
         Ok(number) => outputs.open(number),
         Err(_) => Err(format!(

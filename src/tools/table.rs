@@ -14,7 +14,7 @@
 //! description. Names are lower case with an underscore and no common words, since a server may look for them in
 //! running text. Order is preference: small models weigh it.
 //!
-//! Limits: `schemas` at most 2,200 bytes and `describe` at most 1,200, so that a first request stays within 5,000.
+//! Limits: `schemas` at most 2,700 bytes and `describe` at most 1,400, so that a first request stays within 5,000.
 //!
 //! Invariant: no name is the beginning of another, and no alias is a name or the alias of a second tool.
 //! Invariant: the text of one set never changes within a version: it is part of the cached prompt prefix.
@@ -34,6 +34,7 @@ pub enum Set {
 pub const ALL: &[&str] = &[
     "list_files",
     "read_file",
+    "search_text",
     "write_file",
     "replace_text",
     "run_command",
@@ -45,6 +46,7 @@ pub const ALL: &[&str] = &[
 pub(super) enum Which {
     List,
     Read,
+    Search,
     Write,
     Replace,
     Run,
@@ -143,8 +145,8 @@ pub(super) static TOOLS: &[Tool] = &[
             optional(
                 "path",
                 Kind::Name,
-                "default: whole workspace",
-                "dir directory folder dirpath directorypath folderpath filepath targetdirectory",
+                "folder or glob, default: all",
+                "pattern glob globpattern dir directory folder dirpath directorypath folderpath filepath targetdirectory",
             ),
             optional("depth", Kind::Count, "levels, default 3", "maxdepth"),
             optional(
@@ -161,7 +163,7 @@ pub(super) static TOOLS: &[Tool] = &[
             ),
         ],
         example: r#"{"path":"src"}"#,
-        aliases: "ls dir tree listdirectory listdir listfolder listallfiles listfile",
+        aliases: "ls dir tree listdirectory listdir listfolder listallfiles listfile glob globfiles findfiles findfile filesearch",
     },
     Tool {
         which: Which::Read,
@@ -184,6 +186,45 @@ pub(super) static TOOLS: &[Tool] = &[
         ],
         example: r#"{"path":"src/main.rs"}"#,
         aliases: "cat read view viewfile openfile open getfile showfile readtextfile readfilecontent readfilecontents",
+    },
+    Tool {
+        which: Which::Search,
+        name: "search_text",
+        description: "Find lines by regular expression.",
+        arguments: &[
+            required(
+                "pattern",
+                Kind::Text,
+                "",
+                "query regex regexp expression search searchterm searchstring searchpattern text string needle",
+            ),
+            optional(
+                "path",
+                Kind::Name,
+                "folder, file, glob or output:N",
+                "dir directory folder dirpath directorypath folderpath filepath file targetdirectory include includepattern glob",
+            ),
+            optional(
+                "literal",
+                Kind::Flag,
+                "plain text",
+                "fixedstrings fixedstring fixed plain isliteral",
+            ),
+            optional(
+                "hidden",
+                Kind::Flag,
+                "dot files too",
+                "showhidden includehidden",
+            ),
+            optional(
+                "max_results",
+                Kind::Count,
+                "default 50",
+                "limit maxcount maxmatches headlimit",
+            ),
+        ],
+        example: r#"{"pattern":"TODO","path":"src"}"#,
+        aliases: "grep rg ripgrep search searchfiles searchfile searchcode searchcontent searchfilecontent codesearch grepsearch textsearch greptool find findtext findinfiles searchincode",
     },
     Tool {
         which: Which::Write,

@@ -104,6 +104,15 @@ impl Workspace {
         &self.root
     }
 
+    /// Device and inode of our own folders, as far as they exist: for walks, which meet them by another way than by their path.
+    pub(super) fn closed(&self) -> Vec<(u64, u64)> {
+        let own = self
+            .off_limits
+            .iter()
+            .filter_map(|own| fs::metadata(own).ok());
+        own.map(|own| (own.dev(), own.ino())).collect()
+    }
+
     /// The one way to a `WsPath`.
     pub fn resolve(&self, path: &str, purpose: Purpose) -> Result<WsPath, Refusal> {
         check_text(path)?;

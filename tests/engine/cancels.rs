@@ -64,6 +64,29 @@ fn in_the_middle_of_the_stream() {
 }
 
 #[test]
+fn in_the_middle_of_a_search() {
+    let search = calls(&[("c1", "search_text", r#"{"pattern":"absent"}"#)]);
+    let run = Run::start(Scene::new(vec![search, says("ok")]), |temp, _| {
+        let path = temp.write("work/large", "x\n".repeat(5_000));
+        // Text by its beginning, then a hole of more than can be searched before the cancel is heard.
+        let file = std::fs::File::options().write(true).open(path);
+        file.expect("opens").set_len(1 << 40).expect("a hole");
+    });
+    let lines = cancel_at(&run, |event| matches!(event, Event::CallStarted { .. }));
+    assert_eq!(
+        lines,
+        [
+            "sent 1",
+            "replied 1: Stop",
+            "call c1: search_text absent",
+            "ended c1 search_text: Cancelled the search was cancelled before its end",
+            "turn 1 ended: Cancelled; cancelled",
+        ]
+    );
+    check_prefixes(&run.finish());
+}
+
+#[test]
 fn a_late_result_is_not_taken_for_that_of_the_next_request() {
     let stuck = Chat::Stuck(vec![content("par")]);
     let run = Run::start(Scene::new(vec![stuck, says("ok")]), |_, _| {});

@@ -47,6 +47,29 @@ fn an_answer_without_calls() {
 }
 
 #[test]
+fn a_search_needs_no_approval_and_its_result_is_sent() {
+    let arguments = r#"{"pattern":"one|two","path":"*.txt"}"#;
+    let scene = Scene::new(vec![calls(&[("c1", "search_text", arguments)]), says("ok")]);
+    let run = Run::start(scene, |temp, _| {
+        temp.write("work/a.txt", "one\n\ntwo\n");
+    });
+    assert_eq!(
+        after_opening(show(&run.turn("where is it"))),
+        [
+            "sent 1",
+            "replied 1: Stop",
+            "call c1: search_text one|two in *.txt",
+            "ended c1 search_text: Ok a.txt:1: one\na.txt:3: two\n2 matches in 1 file.",
+            "sent 2",
+            "content 2: ok",
+            "replied 2: Stop",
+            "turn 1 ended: Done; done",
+        ]
+    );
+    check_prefixes(&run.finish());
+}
+
+#[test]
 fn list_read_test_edit_test_answer() {
     let scene = Scene::new(vec![
         calls(&[("c1", "list_files", "{}")]),

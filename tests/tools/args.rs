@@ -93,6 +93,44 @@ fn calls_as_they_should_be() {
         call,
         &[],
     );
+    let search = |path: Option<&str>, literal, max_results| Call::SearchText {
+        pattern: "x".to_string(),
+        path: path.map(str::to_string),
+        literal,
+        hidden: false,
+        max_results,
+    };
+    accepts(
+        "search_text",
+        r#"{"pattern":"x"}"#,
+        search(None, false, None),
+        &[],
+    );
+    accepts(
+        "search_text",
+        r#"{"max_results":9,"literal":true,"path":"s","pattern":"x"}"#,
+        search(Some("s"), true, Some(9)),
+        &[],
+    );
+    accepts(
+        "Grep",
+        r#"{"pattern":"x","include":"*.rs","head_limit":9}"#,
+        search(Some("*.rs"), false, Some(9)),
+        &[
+            "`Grep` was taken as `search_text`",
+            "`include` was taken as `path`",
+            "`head_limit` was taken as `max_results`",
+        ],
+    );
+    accepts(
+        "glob",
+        r#"{"pattern":"**/*.rs"}"#,
+        list(Some("**/*.rs"), None, false),
+        &[
+            "`glob` was taken as `list_files`",
+            "`pattern` was taken as `path`",
+        ],
+    );
     for (word, status) in [
         ("done", Finish::Done),
         ("blocked", Finish::Blocked),
@@ -312,8 +350,7 @@ fn arguments_that_are_no_object() {
 
 #[test]
 fn unknown_tools_are_answered_with_the_list_and_the_nearest() {
-    const LIST: &str =
-        "The tools are: list_files, read_file, write_file, replace_text, run_command, finish_task.";
+    const LIST: &str = "The tools are: list_files, read_file, search_text, write_file, replace_text, run_command, finish_task.";
     let unknown = |shown: &str, hint: &str| {
         format!("there is no tool `{shown}`, so nothing was done. {LIST} {hint}")
     };
@@ -321,9 +358,9 @@ fn unknown_tools_are_answered_with_the_list_and_the_nearest() {
     refuses("deploy", "{}", &unknown("deploy", "Use one of these."));
     refuses("", "{}", &unknown("", "Use one of these."));
     refuses(
-        "grep",
-        r#"{"pattern":"x"}"#,
-        &unknown("grep", "Use one of these."),
+        "web_fetch",
+        r#"{"url":"x"}"#,
+        &unknown("web_fetch", "Use one of these."),
     );
     refuses(
         "read_fil",

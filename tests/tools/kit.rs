@@ -7,6 +7,7 @@ use std::time::Duration;
 use zcoder::json::{Tree, Writer};
 use zcoder::policy::{CommandMode, EditMode, Policy, Profile, Verdict};
 use zcoder::protocol::{CallId, Facts, JournalRecord, ToolCall, ToolOutcome, ToolStatus};
+use zcoder::sys::Cancel;
 use zcoder::tools::{Edit, Limits, Prepared, Toolbox, Workspace};
 
 use crate::support::temp::Temp;
@@ -104,6 +105,7 @@ impl Kit {
     pub(crate) fn call(&mut self, name: &str, arguments: &[(&str, &str)]) -> ToolOutcome {
         match self.prepare(name, arguments) {
             Prepared::Outcome(outcome) => outcome,
+            Prepared::Search(search) => search.run(&Cancel::new().expect("switch")),
             Prepared::Edit(edit) => self.apply(edit),
             other => panic!("neither outcome nor edit: {other:?}"),
         }

@@ -1,0 +1,599 @@
+//! `search_text`: the lines that match a pattern, in a file, a folder or what a path with wildcards means. In: the arguments. Out: a
+//! [`Search`], worked out but not run, and from it, on a thread that may take its time, the outcome.
+//!
+//! ```text
+//! search_text {"pattern":"fn \\w+_at\\(","path":"src/**/*.rs"}
+//!
+//! src/regex/mod.rs:113: pub fn find_at(
+//! src/sys/simd.rs:141: fn block_at(bytes: &[u8], from: usize) -> Option<&[u8; 16]> {
+//! 2 matches in 2 files.
+//! ```
+//!
+//! A match is a line, however often the pattern is found in it. Lines come in the order of the walk (`ignore/walk.rs`), the same each time.
+//! Ignore rules are honored, hidden names and binary files passed over; a file or folder that is named is searched whatever the rules say
+//! of it. What was left out, could not be read or was cut is said, and totals are those of everything that was searched.
+//!
+//! Refused, with what to do: patterns that are none (a caret shows where, and `literal` is offered), an empty pattern, paths that lead
+//! outside.
+//!
+//! Limits: 50 lines unless asked, at most 1,000, and `Limits::read_bytes`; lines of 200 characters; 30 seconds, then what was found so
+//! far. Memory: a buffer for each of at most [`MAX_THREADS`] threads, the shown lines, and the walk's names.
+//!
+//! Invariant: the same tree gives the same text, unless the time was over.
+//! Invariant: nothing is left out unsaid.
+//!
+//! Read next: `search/scan.rs` (one file), `search/kept.rs` (the order), `search/shorten.rs` (one line).
+
+mod kept;
+pub(super) mod scan;
+mod shorten;
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::ignore::glob::Glob;
+use crate::ignore::{self, Problem, Stop, Walk, share};
+use crate::protocol::{Facts, ToolOutcome, ToolStatus};
+use crate::regex::{Cause, Options, Regex};
+use crate::sys::Cancel;
+use crate::text::{self, grouped};
+
+use super::globs::globs;
+use super::outputs::Outputs;
+use super::read::open_output;
+use super::workspace::{Purpose, Refusal, Workspace, WsPath};
+use super::{done, failed, shown};
+use kept::{FileHits, Kept};
+use scan::{End, Line, Scan};
+
+const MATCHES: u64 = 50;
+const MAX_MATCHES: u64 = 1_000;
+const TIME: Duration = Duration::from_secs(30);
+/// More would wait for the disk and for each other.
+const MAX_THREADS: usize = 8;
+/// Places that could not be read, named.
+const NAMED: usize = 3;
+
+/// What was asked for.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) pattern: String,
+    pub(super) path: Option<String>,
+    pub(super) literal: bool,
+    pub(super) hidden: bool,
+    pub(super) max_results: Option<u64>,
+}
+
+/// A search that can be run, on any thread.
+#[derive(Debug)]
+pub struct Search {
+    regex: Regex,
+    /// As asked for.
+    pattern: String,
+    literal: bool,
+    place: Place,
+    most: u64,
+    /// Bytes of the result.
+    room: u64,
+    time: Duration,
+}
+
+/// Where to look.
+#[derive(Debug)]
+enum Place {
+    File {
+        file: File,
+        shown: String,
+    },
+    Tree {
+        start: WsPath,
+        options: ignore::Options,
+        /// As asked for, if it has wildcards.
+        only: Option<String>,
+    },
+}
+
+impl Search {
+    /// Works out a search; the error is written for the model.
+    pub(super) fn new(
+        workspace: &Workspace,
+        outputs: &Outputs,
+        user_rules: Option<&Path>,
+        room: u64,
+        asked: Asked,
+    ) -> Result<Search, String> {
+        let most = asked.max_results.unwrap_or(MATCHES);
+        if most == 0 {
+            return Err("max_results counts from 1. Leave it out for the usual 50.".to_string());
+        }
+        let regex = compile(&asked.pattern, asked.literal)?;
+        let options = ignore::Options {
+            root: workspace.root().to_path_buf(),
+            hidden: asked.hidden,
+            user_rules: user_rules.map(Path::to_path_buf),
+            closed: workspace.closed(),
+            only: Vec::new(),
+        };
+        Ok(Search {
+            regex,
+            place: place(workspace, outputs, asked.path.as_deref(), options)?,
+            pattern: asked.pattern,
+            literal: asked.literal,
+            most: most.min(MAX_MATCHES),
+            room,
+            time: TIME,
+        })
+    }
+
+    /// Runs it: to its end, until `cancel` is turned, or until the time is over.
+    pub fn run(self, cancel: &Cancel) -> ToolOutcome {
+        let limits = ignore::Limits {
+            cancel,
+            deadline: Some(Instant::now() + self.time),
+        };
+        let kept = Kept::new(
+            usize::try_from(self.most).unwrap_or(usize::MAX),
+            usize::try_from(self.room).unwrap_or(usize::MAX),
+        );
+        let found = match &self.place {
+            Place::File { file, shown } => self.file(file, shown, kept, &limits),
+            Place::Tree { start, options, .. } => self.tree(start, options, kept, &limits),
+        };
+        match found {
+            Err(text) => failed(text),
+            Ok(found) => self.report(&found),
+        }
+    }
+
+    fn file(
+        &self,
+        file: &File,
+        name: &str,
+        kept: Kept,
+        limits: &ignore::Limits<'_>,
+    ) -> Result<Found, String> {
+        let mut found = Found::new(kept);
+        let mut hits = self.hits(name.to_string());
+        let end = Scan::default().file(file, &self.regex, limits, Some(&mut |line| hits.add(line)));
+        found.files = 1;
+        match end {
+            Ok(End::Searched { .. }) => {}
+            Ok(End::Stopped(stop)) => found.stop = Some(stop),
+            Ok(End::Binary(what)) => {
+                return Err(format!(
+                    "`{name}` is {what}, and search_text searches text only. Use run_command with a program that understands it."
+                ));
+            }
+            Err(error) => {
+                return Err(format!(
+                    "`{name}` cannot be read: {error}. Search another file, or ask the user to mend this one."
+                ));
+            }
+        }
+        if hits.file.count > 0 {
+            found.kept.take(0, hits.file);
+        }
+        Ok(found)
+    }
+
+    fn tree(
+        &self,
+        start: &WsPath,
+        options: &ignore::Options,
+        kept: Kept,
+        limits: &ignore::Limits<'_>,
+    ) -> Result<Found, String> {
+        let mut walk = Walk::new(start.full(), options.clone()).map_err(|error| {
+            format!(
+                "`{}` cannot be searched: {error}. Search another folder, or ask the user to mend its permissions.",
+                shown(start.shown())
+            )
+        })?;
+        let prefix = match start.shown() {
+            "." => String::new(),
+            folder => format!("{}/", shown(folder)),
+        };
+        let path = |path: &[u8]| format!("{prefix}{}", shown(&text::repair(path)));
+        let wanted_below = AtomicU64::new(kept.wanted_below());
+        let shared = Mutex::new((kept, Vec::new()));
+        let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = (0..threads.min(MAX_THREADS)).map(|_| Worker::default());
+        let (workers, stop) = share(&mut walk, limits, workers.collect(), &|worker, entry| {
+            let number = entry.number();
+            // An old answer costs some lines that are dropped later, no more.
+            let wanted = number < wanted_below.load(Ordering::Relaxed);
+            let mut hits = self.hits(String::new());
+            let mut see = |line: Line<'_>| hits.add(line);
+            let see: Option<&mut dyn FnMut(Line<'_>)> = match wanted {
+                true => Some(&mut see),
+                false => None,
+            };
+            let scan = &mut worker.scan;
+            let end = entry
+                .open()
+                .and_then(|file| scan.file(&file, &self.regex, limits, see));
+            match end {
+                Ok(End::Searched { lines }) => {
+                    worker.files += 1;
+                    hits.file.count = lines;
+                }
+                Ok(End::Binary(_)) => worker.binary += 1,
+                // Its lines are real; the count goes as far as the search went.
+                Ok(End::Stopped(_)) => worker.files += 1,
+                Err(error) => lock().1.push((number, entry.path(), error)),
+            }
+            if hits.file.count > 0 {
+                hits.file.path = path(&entry.path());
+                let mut shared = lock();
+                shared.0.take(number, hits.file);
+                wanted_below.store(shared.0.wanted_below(), Ordering::Relaxed);
+            }
+        });
+        let (kept, mut unreadable) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut found = Found::new(kept);
+        found.stop = stop;
+        found.files = workers.iter().map(|worker| worker.files).sum();
+        found.binary = workers.iter().map(|worker| worker.binary).sum();
+        (found.hidden, found.ignored) = (walk.hidden(), walk.ignored());
+        unreadable.sort_by_key(|(number, _, _)| *number);
+        found.said = said(
+            &walk,
+            &options.root,
+            unreadable
+                .iter()
+                .map(|(_, file, error)| (path(file), error)),
+        );
+        Ok(found)
+    }
+
+    fn hits(&self, path: String) -> Hits {
+        Hits {
+            most: usize::try_from(self.most).unwrap_or(usize::MAX),
+            file: FileHits {
+                path,
+                ..FileHits::default()
+            },
+        }
+    }
+
+    /// The outcome: lines, then what was found, left out, not read.
+    fn report(&self, found: &Found) -> ToolOutcome {
+        if found.stop == Some(Stop::Cancelled) {
+            return ToolOutcome {
+                status: ToolStatus::Cancelled,
+                text: "the search was cancelled before its end".to_string(),
+                facts: Facts::None,
+            };
+        }
+        let (mut out, lines) = found.kept.shown();
+        out.push_str(&self.totals(found, lines));
+        for sentence in [self.stopped(found), self.hints(found), self.left_out(found)]
+            .into_iter()
+            .flatten()
+            .chain(found.said.iter().cloned())
+        {
+            out.push(' ');
+            out.push_str(&sentence);
+        }
+        let bytes = out.len() as u64;
+        let path = self.place.shown().to_string();
+        done(out, Facts::Read { path, bytes })
+    }
+
+    fn totals(&self, found: &Found, lines: u64) -> String {
+        let kept = &found.kept;
+        let files = count(kept.total_files, "file", "files");
+        if kept.total == 0 {
+            let pattern = text::clip(&shown(&self.pattern), 100).into_owned();
+            return match (found.files, self.place.only()) {
+                (0, Some(only)) => {
+                    format!("no file to search: none is meant by `{}`.", shown(only))
+                }
+                (0, None) => format!("no file to search in `{}`.", shown(self.place.shown())),
+                (files, _) => format!(
+                    "no match for `{pattern}` in {}.",
+                    count(files, "file", "files")
+                ),
+            };
+        }
+        if lines == kept.total {
+            return format!("{} in {files}.", count(lines, "match", "matches"));
+        }
+        let mut text = format!(
+            "{} of {} matches in {files} shown; name a smaller path or more of the text",
+            grouped(lines),
+            grouped(kept.total),
+        );
+        if lines == self.most && self.most < MAX_MATCHES {
+            text.push_str(&format!(
+                ", or set max_results (up to {}),",
+                grouped(MAX_MATCHES)
+            ));
+        }
+        text.push_str(" to see others.");
+        if kept.total_files > 1 {
+            let most = kept
+                .leaders()
+                .map(|(path, count)| format!("`{path}` ({})", grouped(count)));
+            text.push_str(&format!(" Most are in {}.", listed(most.collect())));
+        }
+        text
+    }
+
+    fn stopped(&self, found: &Found) -> Option<String> {
+        found.stop?;
+        let seconds = self.time.as_secs();
+        Some(match self.place {
+            Place::File { .. } => format!(
+                "The search was stopped after {seconds} seconds, before the end of the file."
+            ),
+            Place::Tree { .. } => format!(
+                "The search was stopped after {seconds} seconds: {} searched, others not; search a smaller path.",
+                match found.files {
+                    1 => "1 file was".to_string(),
+                    files => format!("{} files were", grouped(files)),
+                }
+            ),
+        })
+    }
+
+    /// What may be meant, where nothing was found.
+    fn hints(&self, found: &Found) -> Option<String> {
+        if found.kept.total > 0 || found.files == 0 || found.stop.is_some() {
+            return None;
+        }
+        // The text as it stands, where it would mean something else as a pattern.
+        let special = self.pattern.contains([
+            '.', '*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '^', '$', '\\',
+        ]);
+        let letters = self.pattern.contains(char::is_alphabetic);
+        match (self.literal, special, letters) {
+            (false, true, _) => Some(
+                "It was read as a regular expression; literal=true finds the text as it stands."
+                    .to_string(),
+            ),
+            (false, false, true) => Some(
+                "Upper and lower case differ; (?i) in front of the pattern ignores that."
+                    .to_string(),
+            ),
+            (true, _, _) | (false, false, false) => None,
+        }
+    }
+
+    fn left_out(&self, found: &Found) -> Option<String> {
+        // Where enough was found nobody wants to hear of it.
+        let mut parts = Vec::new();
+        if found.binary > 0 {
+            parts.push(count(found.binary, "binary file", "binary files"));
+        }
+        if found.kept.total == 0 && found.ignored > 0 {
+            parts.push(format!("{} ignored by rules", grouped(found.ignored)));
+        }
+        if found.kept.total == 0 && found.hidden > 0 {
+            parts.push(format!(
+                "{} hidden (hidden=true searches them)",
+                grouped(found.hidden)
+            ));
+        }
+        (!parts.is_empty()).then(|| format!("Not searched: {}.", listed(parts)))
+    }
+}
+
+impl Place {
+    fn shown(&self) -> &str {
+        match self {
+            Place::File { shown, .. } => shown,
+            Place::Tree { start, .. } => start.shown(),
+        }
+    }
+
+    fn only(&self) -> Option<&str> {
+        match self {
+            Place::File { .. } => None,
+            Place::Tree { only, .. } => only.as_deref(),
+        }
+    }
+}
+
+/// What a thread has.
+#[derive(Debug, Default)]
+struct Worker {
+    scan: Scan,
+    files: u64,
+    binary: u64,
+}
+
+/// Collects the lines of one file.
+struct Hits {
+    most: usize,
+    file: FileHits,
+}
+
+impl Hits {
+    fn add(&mut self, line: Line<'_>) {
+        self.file.count += 1;
+        if self.file.lines.len() < self.most {
+            let text = shorten::shorten(line.text, &line.found);
+            self.file.lines.push((line.number, text));
+        }
+    }
+}
+
+/// What a search came to.
+struct Found {
+    kept: Kept,
+    stop: Option<Stop>,
+    files: u64,
+    binary: u64,
+    hidden: u64,
+    ignored: u64,
+    /// Sentences on what could not be read or understood.
+    said: Vec<String>,
+}
+
+impl Found {
+    fn new(kept: Kept) -> Found {
+        Found {
+            kept,
+            stop: None,
+            files: 0,
+            binary: 0,
+            hidden: 0,
+            ignored: 0,
+            said: Vec::new(),
+        }
+    }
+}
+
+/// Sentences on what could not be read, and on lines of rules that are none.
+fn said<'e>(
+    walk: &Walk,
+    root: &Path,
+    files: impl Iterator<Item = (String, &'e io::Error)>,
+) -> Vec<String> {
+    let (problems, more) = walk.problems();
+    let name = |full: &[u8]| {
+        let full = Path::new(OsStr::from_bytes(full));
+        let path = full.strip_prefix(root).unwrap_or(full);
+        shown(&path.to_string_lossy())
+    };
+    let (mut unreadable, mut rules) = (Vec::new(), Vec::new());
+    for problem in problems {
+        match problem {
+            Problem::Unreadable { path, error } => {
+                unreadable.push(format!("`{}` ({error})", name(path)));
+            }
+            Problem::Rule { path, fault } => rules.push(format!(
+                "line {} of `{}` ({})",
+                fault.line,
+                name(path),
+                fault.error.cause
+            )),
+            Problem::LongRules { path } => rules.push(format!(
+                "what follows the first {} bytes of `{}`",
+                grouped(ignore::MAX_RULES_BYTES as u64),
+                name(path)
+            )),
+        }
+    }
+    unreadable.extend(files.map(|(file, error)| format!("`{file}` ({error})")));
+    let mut said = Vec::new();
+    if !unreadable.is_empty() {
+        said.push(format!("Could not be read: {}.", named(unreadable, more)));
+    }
+    if !rules.is_empty() {
+        said.push(format!(
+            "Without effect among the ignore rules: {}.",
+            named(rules, 0)
+        ));
+    }
+    said
+}
+
+/// The first of them, and how many others there are.
+fn named(mut names: Vec<String>, more: u64) -> String {
+    let others = names.len().saturating_sub(NAMED) as u64 + more;
+    names.truncate(NAMED);
+    if others > 0 {
+        names.push(format!("{} more", grouped(others)));
+    }
+    listed(names)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(mut names: Vec<String>) -> String {
+    match names.pop() {
+        None => String::new(),
+        Some(last) if names.is_empty() => last,
+        Some(last) => format!("{} and {last}", names.join(", ")),
+    }
+}
+
+fn count(number: u64, one: &str, many: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        _ => format!("{} {many}", grouped(number)),
+    }
+}
+
+fn compile(pattern: &str, literal: bool) -> Result<Regex, String> {
+    if pattern.is_empty() {
+        return Err(
+            "the pattern is empty. Give the text to look for, or a regular expression.".to_string(),
+        );
+    }
+    let options = Options {
+        lines: true,
+        ..Options::default()
+    };
+    let compiled = match literal {
+        true => Regex::literal(pattern, options),
+        false => Regex::new(pattern, options),
+    };
+    compiled.map_err(|error| {
+        let quoted = error.shown(pattern).replace('\n', "\n  ");
+        let step = match (error.cause, literal) {
+            (Cause::LineFeed, _) => {
+                "search_text looks at one line at a time: give text of one line."
+            }
+            (Cause::TooLong | Cause::TooBig | Cause::TooDeep, _) | (_, true) => {
+                "Give a shorter one."
+            }
+            (_, false) => "Mend it, or set literal=true to find the text as it stands.",
+        };
+        format!("the pattern cannot be used:\n  {quoted}\n{step}")
+    })
+}
+
+/// A kept output, what exists at the path, or what its wildcards mean.
+fn place(
+    workspace: &Workspace,
+    outputs: &Outputs,
+    path: Option<&str>,
+    options: ignore::Options,
+) -> Result<Place, String> {
+    let path = path.unwrap_or(".");
+    if let Some(number) = path.strip_prefix("output:") {
+        let file = open_output(outputs, number)?;
+        let shown = path.to_string();
+        return Ok(Place::File { file, shown });
+    }
+    if let Ok(start) = workspace.resolve(path, Purpose::Folder) {
+        return Ok(tree(start, options, None));
+    }
+    let refused = match workspace.resolve(path, Purpose::Read) {
+        Ok(file) => {
+            let name = shown(file.shown());
+            let file = file.open().map_err(|Refusal(text)| text)?;
+            return Ok(Place::File { file, shown: name });
+        }
+        Err(Refusal(text)) => text,
+    };
+    let Some(globs) = globs(path) else {
+        return Err(refused);
+    };
+    let globs = globs?;
+    let start = workspace.resolve(&globs.folder, Purpose::Folder);
+    let start = start.map_err(|Refusal(text)| text)?;
+    Ok(tree(start, options, Some((path, globs.globs))))
+}
+
+fn tree(start: WsPath, mut options: ignore::Options, only: Option<(&str, Vec<Glob>)>) -> Place {
+    let (only, globs) = match only {
+        Some((path, globs)) => (Some(path.to_string()), globs),
+        None => (None, Vec::new()),
+    };
+    options.only = globs;
+    Place::Tree {
+        start,
+        options,
+        only,
+    }
+}
