@@ -194,23 +194,20 @@ impl<'t> Walk<'t> {
     }
 
     fn find(&mut self, pattern: &str, folder: Option<&str>) -> Result<(), Next> {
-        if !self.talk.tools.iter().any(|tool| tool == "search_text") {
-            self.say(&format!(
-                "I cannot search for {}: no search_text tool was offered (searching comes in a later version of zcoder).",
-                quote(pattern)
-            ));
-            self.end = End::Blocked;
-            return Ok(());
-        }
         let thinking = format!("search_text finds every line with {}.", quote(pattern));
-        let mut arguments = vec![("pattern", pattern.to_string())];
+        let mut arguments = vec![("pattern", as_pattern(pattern))];
         arguments.extend(folder.map(|folder| ("path", folder.to_string())));
         if let Some(result) = self.call(&thinking, "", "search_text", arguments)? {
-            let lines = count_lines(result);
+            // The lines, then one that counts them; where there are none, or after a refusal, that one alone.
+            let lines: Vec<&str> = result.trim_end().lines().collect();
+            let first = match lines[..] {
+                [first, .., _] => format!(" The first is {}", clip(Some(first))),
+                [_] | [] => String::new(),
+            };
             self.say(&format!(
-                "I searched for {}: {lines}, beginning with {}",
+                "I searched for {}: {}{first}",
                 quote(pattern),
-                first_line(result)
+                last_line(result),
             ));
         }
         Ok(())
@@ -444,6 +441,18 @@ impl<'t> Walk<'t> {
 struct Ran<'t> {
     exit: Option<i64>,
     output: &'t str,
+}
+
+/// A regular expression that finds the text.
+fn as_pattern(text: &str) -> String {
+    let special = |c| {
+        matches!(
+            c,
+            '\\' | '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$'
+        )
+    };
+    let escaped = |c| special(c).then_some('\\').into_iter().chain([c]);
+    text.chars().flat_map(escaped).collect()
 }
 
 fn path_argument(path: &str) -> Vec<(&'static str, String)> {

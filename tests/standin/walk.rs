@@ -156,16 +156,28 @@ fn without_tools_it_says_so() {
     bare.tools.clear();
     says(
         &bare,
-        "This needs the tool list_files, which was not offered to me.\nI cannot search for \"x\": no search_text tool was offered \
-         (searching comes in a later version of zcoder).",
+        "This needs the tool list_files, which was not offered to me.\nThis needs the tool search_text, which was not offered to me.",
     );
 }
 
 #[test]
 fn searching_is_done_when_it_is_offered() {
-    let mut search = talk("find 'x' in src", &[]);
-    search.tools.push("search_text".to_string());
-    calls(&search, "search_text", &[("pattern", "x"), ("path", "src")]);
+    let offered = |done: &[(&'static str, &'static str, &'static str)]| {
+        let mut search = talk("find 'x(' in src", done);
+        search.tools.push("search_text".to_string());
+        search
+    };
+    let arguments = [("pattern", "x\\("), ("path", "src")];
+    calls(&offered(&[]), "search_text", &arguments);
+    let found = "src/a:1: x()\nsrc/b:7: x(1)\n2 matches in 2 files.\n";
+    says(
+        &offered(&[("search_text", "x", found)]),
+        "I searched for \"x(\": 2 matches in 2 files. The first is src/a:1: x()",
+    );
+    says(
+        &offered(&[("search_text", "x", "no match for `x` in 2 files.")]),
+        "I searched for \"x(\": no match for `x` in 2 files.",
+    );
 }
 
 const TASK: &str = "The test fails. Find out why, fix it, and run the test again.";
