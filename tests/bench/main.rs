@@ -16,6 +16,7 @@
 mod http;
 mod json;
 mod measure;
+mod walk;
 
 use measure::Effort;
 use std::io::{self, Write};
@@ -30,11 +31,13 @@ const GROUPS: &[(&str, Group)] = &[("http", http::group), ("json", json::group)]
 /// A part of the library as a program of its own, over the given arguments.
 type Primitive = fn(&mut dyn Write, &[String]) -> io::Result<()>;
 
-/// What runs when its name is followed by arguments.
+/// What runs when its name is followed by arguments, or is not that of a group.
 const PRIMITIVES: &[(&str, Primitive)] = &[
     ("http", http::get),
     ("json", json::contents),
     ("json-rate", json::rates),
+    ("grep", walk::grep),
+    ("files", walk::files),
 ];
 
 fn main() -> ExitCode {
@@ -61,12 +64,11 @@ fn run(out: &mut dyn Write, arguments: &[String]) -> io::Result<()> {
         return all(out, Effort::Smoke);
     }
     let primitive = PRIMITIVES.iter().find(|(known, _)| known == name);
-    if let (Some((_, primitive)), [_, ..]) = (primitive, rest) {
-        return primitive(out, rest);
-    }
-    match GROUPS.iter().find(|(known, _)| known == name) {
-        Some((_, group)) => group(out, Effort::Full),
-        None => Err(io::Error::other(format!("no group or primitive `{name}`"))),
+    let group = GROUPS.iter().find(|(known, _)| known == name);
+    match (group, primitive) {
+        (_, Some((_, primitive))) if group.is_none() || !rest.is_empty() => primitive(out, rest),
+        (Some((_, group)), _) => group(out, Effort::Full),
+        (None, _) => Err(io::Error::other(format!("no group or primitive `{name}`"))),
     }
 }
 
