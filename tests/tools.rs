@@ -4,6 +4,7 @@ mod args;
 mod edit;
 mod kit;
 mod list;
+mod patch;
 mod prepare;
 mod read;
 mod replace;

@@ -420,9 +420,10 @@ impl Writer<'_, '_> {
             .start
             .checked_add(i)
             .filter(|line| replaced.contains(line));
-        let nearest = replaced.end.checked_sub(1);
+        let last = replaced.end.checked_sub(1);
+        let before = replaced.start.checked_sub(1);
         let after = (replaced.end < lines.count()).then_some(replaced.end);
-        let candidates = [counterpart, nearest, after];
+        let candidates = [counterpart, last, before, after];
         let ended = candidates
             .into_iter()
             .flatten()

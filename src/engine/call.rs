@@ -14,7 +14,8 @@ use super::guard::{self, Repeat};
 use super::permit::{Done, Permit};
 use super::prompt;
 use super::turn::{Engine, Flow, Turn};
-use super::worker::{self, News};
+use super::worker;
+use crate::diff;
 use crate::policy::Command;
 use crate::protocol::{
     Event, Facts, Level, Message, Note, Stage, Status, ToolCall, ToolOutcome, ToolStatus,
@@ -281,6 +282,15 @@ fn summary(call: &Call) -> String {
             format!("write_file {} ({} bytes)", short(path), content.len())
         }
         Call::ReplaceText { path, .. } => format!("replace_text {}", short(path)),
+        Call::ApplyPatch { patch, path } => {
+            let mut files = diff::mentioned(patch.as_bytes());
+            files.extend(path.clone().filter(|_| files.is_empty()));
+            match &files[..] {
+                [] => "apply_patch".to_string(),
+                [file] => format!("apply_patch {}", short(file)),
+                [file, more @ ..] => format!("apply_patch {} and {} more", short(file), more.len()),
+            }
+        }
         Call::RunCommand { command, .. } => format!("run_command {}", short(command)),
         Call::FinishTask { status, .. } => {
             let status = match status {

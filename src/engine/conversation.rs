@@ -91,7 +91,7 @@ impl Conversation {
 
     /// The names on offer.
     pub(super) fn offered(&self) -> &'static [&'static str] {
-        tools::ALL
+        tools::names(self.set)
     }
 
     /// From now on without `think`.

@@ -7,8 +7,8 @@
 //! user     make the test pass
 //! ```
 //!
-//! With the tool schemas the first request of a one-line prompt stays within 4,000 bytes, which leaves room for two more tools within
-//! 5,000. An attachment is cut to `attachment_limit` bytes: its head and its tail stay and the cut is said.
+//! With the tool schemas the first request of a one-line prompt stays within 5,000 bytes. An attachment is cut to
+//! `attachment_limit` bytes: its head and its tail stay and the cut is said.
 //!
 //! Invariant: the system prompt holds no clock, no date, no path: nothing that differs between two requests. Invariant: what is not the
 //! user's word is labelled as such.

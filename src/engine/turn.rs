@@ -210,6 +210,7 @@ impl Engine {
     }
 
     fn end(&mut self, turn: TurnId, end: TurnEnd, tally: Tally) {
+        self.toolbox.turn_ended();
         if end.status == Status::Cancelled && self.conversation.is_some() {
             let text = "The user stopped this turn. What was not finished stays as it is; wait for what the user says next.";
             self.append(prompt::note(Note::Cancelled, text));

@@ -13,8 +13,10 @@ pub struct JournalRecord {
     pub path: String,
     /// SHA-256 of the old file; `None`: there was none.
     pub before: Option<[u8; 32]>,
-    /// SHA-256 of the new file.
-    pub after: [u8; 32],
+    /// SHA-256 of the new file; `None`: it is removed.
+    pub after: Option<[u8; 32]>,
+    /// The right to execute after the edit, if the edit changes it.
+    pub executable: Option<bool>,
     /// In the order of the old file, apart from each other.
     pub spans: Vec<Span>,
 }

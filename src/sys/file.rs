@@ -121,6 +121,73 @@ pub fn create(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     Ok(())
 }
 
+/// A new file's bytes, safe on the disk in the folder where they will have their name. Several can be made before the first gets it:
+/// what usually goes wrong, no room or no right to write, goes wrong here, when nothing has changed yet. Dropped, it is removed.
+#[derive(Debug)]
+pub struct Staged {
+    temporary: Temporary,
+    path: PathBuf,
+}
+
+impl Staged {
+    /// Writes `parts` beside `path`. With `like` owner, group and mode are those of that open file; `executable` then sets or clears the
+    /// right to execute, for everybody who may read.
+    pub fn write(
+        path: &Path,
+        parts: &[&[u8]],
+        like: Option<&File>,
+        executable: Option<bool>,
+    ) -> io::Result<Staged> {
+        let like = like.map(File::metadata).transpose()?;
+        let temporary = Temporary::write(path, parts, like.as_ref())?;
+        if let Some(executable) = executable {
+            let mode = fs::symlink_metadata(&temporary.path)?.mode() & 0o7777;
+            let mode = match executable {
+                true => mode | (mode & 0o444) >> 2,
+                false => mode & !0o111,
+            };
+            fs::set_permissions(&temporary.path, Permissions::from_mode(mode))?;
+        }
+        Ok(Staged {
+            temporary,
+            path: path.to_path_buf(),
+        })
+    }
+
+    /// Takes the place of the file at the path, unless that is marked read-only.
+    pub fn replace(self) -> io::Result<()> {
+        refuse_read_only(&self.path, &fs::symlink_metadata(&self.path)?)?;
+        fs::rename(&self.temporary.path, &self.path)?;
+        self.temporary.folder_changed();
+        Ok(())
+    }
+
+    /// Takes the name, if nothing has it.
+    pub fn create(self) -> io::Result<()> {
+        // A hard link never replaces anything. Where the file system has none, a rename has to do: what appears in between is lost.
+        match fs::hard_link(&self.temporary.path, &self.path) {
+            Ok(()) => fs::remove_file(&self.temporary.path)?,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
+            Err(_) if fs::symlink_metadata(&self.path).is_ok() => {
+                return Err(ErrorKind::AlreadyExists.into());
+            }
+            Err(_) => fs::rename(&self.temporary.path, &self.path)?,
+        }
+        self.temporary.folder_changed();
+        Ok(())
+    }
+}
+
+/// Takes a file's name away, and makes that survive a power cut.
+pub fn remove(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)?;
+    if let Some(Ok(folder)) = path.parent().map(File::open) {
+        // As in `folder_changed`: found or not found, the file is whole.
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
 /// The owner of the file asked for it not to be changed; that the folder lets us put another in its place is no permission.
 fn refuse_read_only(path: &Path, like: &Metadata) -> io::Result<()> {
     let marked = like.mode() & 0o222 == 0;

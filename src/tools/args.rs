@@ -209,6 +209,10 @@ impl Given {
                 old_text: text_of(next()).unwrap_or_default(),
                 new_text: text_of(next()).unwrap_or_default(),
             },
+            Which::Patch => Call::ApplyPatch {
+                patch: text_of(next()).unwrap_or_default(),
+                path: text_of(next()),
+            },
             Which::Run => Call::RunCommand {
                 command: text_of(next()).unwrap_or_default(),
                 cwd: text_of(next()),

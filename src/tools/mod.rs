@@ -36,14 +36,17 @@
 
 mod args;
 mod capture;
+mod commit;
 mod content;
 mod edit;
 mod globs;
 mod hint;
 mod list;
 mod matching;
+mod misfit;
 mod nearest;
 mod outputs;
+mod patch;
 mod protected;
 mod range;
 mod read;
@@ -69,9 +72,7 @@ use crate::text;
 pub use args::{Checked, check};
 pub use edit::Edit;
 pub use run::Running;
-pub use search::Search;
-pub use search::scan::{End, Line, Scan};
-pub use table::{ALL, Set, describe, schemas};
+pub use table::{ALL, Set, describe, names, schemas};
 pub use workspace::{Purpose, Refusal, Workspace, WsPath};
 
 use outputs::Outputs;
@@ -144,6 +145,13 @@ pub enum Call {
         old_text: String,
         /// What shall.
         new_text: String,
+    },
+    /// `apply_patch`
+    ApplyPatch {
+        /// A unified diff or the envelope form.
+        patch: String,
+        /// The file of hunks that stand under no name.
+        path: Option<String>,
     },
     /// `run_command`
     RunCommand {
@@ -295,10 +303,15 @@ impl Toolbox {
                 new_text,
             } => worked_out(replace::replace(
                 &self.workspace,
-                &self.seen,
                 &path,
                 &old_text,
                 &new_text,
+            )),
+            Call::ApplyPatch { patch, path } => worked_out(patch::patch(
+                &self.workspace,
+                &mut self.seen,
+                &patch,
+                path.as_deref(),
             )),
             Call::RunCommand {
                 command,
@@ -320,7 +333,7 @@ impl Toolbox {
     ) -> ToolOutcome {
         let edit = edit.into_value();
         let paths: Vec<String> = edit.paths().into_iter().map(String::from).collect();
-        let outcome = edit.make(&mut self.seen, journal);
+        let outcome = commit::make(edit, &mut self.seen, journal);
         if outcome.status == ToolStatus::Ok {
             for path in paths {
                 if !self.changed.contains(&path) {
@@ -329,6 +342,11 @@ impl Toolbox {
             }
         }
         outcome
+    }
+
+    /// The turn is over: what a refused patch withheld is on offer again.
+    pub fn turn_ended(&mut self) {
+        self.seen.release_all();
     }
 
     /// Prepares the run of an approved command: everything needed on a worker thread.

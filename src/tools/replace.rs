@@ -21,13 +21,13 @@
 
 use std::ops::Range;
 
+use crate::diff::Splice;
 use crate::protocol::ToolOutcome;
 use crate::text;
 
-use super::edit::{Before, Edit, Splice, clip, count_lines};
+use super::edit::{Before, Edit, clip, count_lines};
 use super::hint::nearest_lines;
 use super::matching::{Places, differing, find};
-use super::seen::Seen;
 use super::stub::first_stub;
 use super::unified::{line_end, line_ends, line_start};
 use super::workspace::{Purpose, Refusal, Workspace};
@@ -36,7 +36,6 @@ use super::{failed, shown};
 /// Works out a replacement.
 pub(super) fn replace(
     workspace: &Workspace,
-    seen: &Seen,
     path: &str,
     old_text: &str,
     new_text: &str,
@@ -56,7 +55,7 @@ pub(super) fn replace(
             "old_text and new_text are the same, so there is nothing to change. Give the new text as new_text.".to_string(),
         ));
     }
-    let before = Before::load(&path, seen).map_err(refused)?;
+    let before = Before::load(&path).map_err(refused)?;
     let Some(before) = before else {
         return Err(failed(format!(
             "there is no `{name}` in the workspace. list_files shows what is there; write_file makes a new file."

@@ -8,6 +8,10 @@
 //! replace_text a.txt          recorded anew; stays full only if it was neither partial nor stale
 //! ```
 //!
+//! **Held files.** After a refused patch the whole-file tool is no way around it: until the turn ends, or a corrected patch or a focused
+//! edit of the file succeeds, `write_file` is refused for the files that the patch named. `replace_text` is not: it changes nothing
+//! that it does not quote, and for a model that cannot get a patch right it is the better way.
+//!
 //! Files are compared by what they hold. Sizes and times would be cheaper and miss a save within one tick of the clock; an
 //! edit reads the whole file anyway.
 //!
@@ -20,6 +24,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     files: HashMap<PathBuf, Entry>,
+    /// Named by a patch that was refused.
+    held: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -53,6 +59,33 @@ impl Seen {
             Known::NotInFull | Known::Stale => false,
         };
         self.files.insert(path.to_path_buf(), Entry { hash, full });
+    }
+
+    /// It is gone.
+    pub(super) fn forget(&mut self, path: &Path) {
+        self.files.remove(path);
+    }
+
+    /// A patch for it was refused.
+    pub(super) fn hold(&mut self, path: &Path) {
+        if !self.is_held(path) {
+            self.held.push(path.to_path_buf());
+        }
+    }
+
+    /// Whether a patch for it was refused.
+    pub(super) fn is_held(&self, path: &Path) -> bool {
+        self.held.iter().any(|held| held == path)
+    }
+
+    /// It was edited after all.
+    pub(super) fn release(&mut self, path: &Path) {
+        self.held.retain(|held| held != path);
+    }
+
+    /// A patch succeeded, or the turn is over.
+    pub(super) fn release_all(&mut self) {
+        self.held.clear();
     }
 
     /// Compares with the hash of the file as it is now.

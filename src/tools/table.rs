@@ -14,7 +14,7 @@
 //! description. Names are lower case with an underscore and no common words, since a server may look for them in
 //! running text. Order is preference: small models weigh it.
 //!
-//! Limits: `schemas` at most 2,700 bytes and `describe` at most 1,400, so that a first request stays within 5,000.
+//! Limits: `schemas` at most 3,200 bytes and `describe` at most 1,800, so that a first request stays within 5,000.
 //!
 //! Invariant: no name is the beginning of another, and no alias is a name or the alias of a second tool.
 //! Invariant: the text of one set never changes within a version: it is part of the cached prompt prefix.
@@ -26,7 +26,7 @@ use crate::json::Writer;
 pub enum Set {
     /// All of them.
     Standard,
-    /// For models below 10B parameters. The same six today: what it drops, patches, is not in the table yet.
+    /// For models below 10B parameters: without `apply_patch`, whose format they rarely get right.
     Lean,
 }
 
@@ -35,6 +35,17 @@ pub const ALL: &[&str] = &[
     "list_files",
     "read_file",
     "search_text",
+    "write_file",
+    "replace_text",
+    "apply_patch",
+    "run_command",
+    "finish_task",
+];
+
+/// Those of the lean set.
+const LEAN: &[&str] = &[
+    "list_files",
+    "read_file",
     "write_file",
     "replace_text",
     "run_command",
@@ -49,6 +60,7 @@ pub(super) enum Which {
     Search,
     Write,
     Replace,
+    Patch,
     Run,
     Finish,
 }
@@ -265,6 +277,22 @@ pub(super) static TOOLS: &[Tool] = &[
         aliases: "edit editfile strreplace replace searchreplace searchandreplace replaceinfile strreplaceeditor strreplacebasededittool replacestring replacestringinfile modifyfile updatefile",
     },
     Tool {
+        which: Which::Patch,
+        name: "apply_patch",
+        description: "Change several places or files at once: all hunks or none.",
+        arguments: &[
+            required(
+                "patch",
+                Kind::Text,
+                "unified diff or *** Begin Patch; hunks are found by their lines, not by numbers",
+                "diff input patchtext patchcontent unifieddiff changes content text",
+            ),
+            optional("path", Kind::Name, "", PATH_ALIASES),
+        ],
+        example: r#"{"patch":"--- a/f.txt\n+++ b/f.txt\n@@\n line before\n-old line\n+new line\n"}"#,
+        aliases: "patch applydiff patchfile applypatches gitapply",
+    },
+    Tool {
         which: Which::Run,
         name: "run_command",
         description: "Run a shell command. No keyboard input.",
@@ -315,9 +343,18 @@ pub(super) static TOOLS: &[Tool] = &[
 ];
 
 /// The rows of a set.
-fn rows(set: Set) -> &'static [Tool] {
+fn rows(set: Set) -> impl Iterator<Item = &'static Tool> {
+    TOOLS.iter().filter(move |tool| match set {
+        Set::Standard => true,
+        Set::Lean => tool.which != Which::Patch,
+    })
+}
+
+/// The names of a set, in order of preference.
+pub fn names(set: Set) -> &'static [&'static str] {
     match set {
-        Set::Standard | Set::Lean => TOOLS,
+        Set::Standard => ALL,
+        Set::Lean => LEAN,
     }
 }
 
@@ -436,5 +473,7 @@ mod tests {
     fn the_public_list_is_the_table() {
         let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
         assert_eq!(names, ALL);
+        let names: Vec<&str> = rows(Set::Lean).map(|tool| tool.name).collect();
+        assert_eq!(names, LEAN);
     }
 }

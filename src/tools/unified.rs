@@ -1,5 +1,5 @@
 //! The exact change as unified diff text, for people and the model. In: the old bytes and the splices of an edit. Out: hunks of
-//! whole lines with three lines of context, and how many lines were added and removed.
+//! whole lines with three lines of context, and how many lines were added and removed. `edit.rs` calls it.
 //!
 //! ```text
 //! --- a/src/a.rs
@@ -13,8 +13,7 @@
 //! \ No newline at end of file
 //! ```
 //!
-//! Each splice is widened to whole lines; lines that are the same at both ends of it are taken off again. Nothing is
-//! searched for within a splice, so a rewrite shows as one block from its first changed line to its last.
+//! Each splice is widened to whole lines; lines that are the same at both ends of it are taken off again. `diff` writes the rest.
 //!
 //! Bytes that are not UTF-8 are written as `\xA9`. Of a removed block above 256 KiB the first and last 64 KiB are shown and
 //! a line that begins with `\` counts the rest; added lines are always whole.
@@ -23,13 +22,13 @@
 
 use std::ops::Range;
 
-use super::edit::Splice;
-use crate::text::grouped;
+use crate::diff::{self, Block, Removed, Splice};
 
-const CONTEXT: usize = 3;
 /// Above this a removed block is shown by its ends.
-const REMOVED_BYTES: usize = 256 << 10;
-const REMOVED_END: usize = 64 << 10;
+const REMOVED: Removed = Removed::Clipped {
+    above: 256 << 10,
+    end: 64 << 10,
+};
 
 /// The text and its counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,94 +44,51 @@ struct Change {
     new: Vec<u8>,
 }
 
-/// `before`: `None` for a new file. `splices`: in order, apart from each other.
-pub(super) fn unified(path: &str, before: Option<&[u8]>, splices: &[Splice]) -> Diff {
-    let old = before.unwrap_or(b"");
+/// `from`, `to`: `None` for a file that is not there. `splices`: in order, apart from each other.
+pub(super) fn unified(
+    from: Option<&str>,
+    to: Option<&str>,
+    old: &[u8],
+    splices: &[Splice],
+) -> Diff {
+    let mut bytes = Vec::new();
+    if let (Some(from), Some(to)) = (from, to) {
+        if from != to {
+            bytes.extend_from_slice(format!("rename from {from}\nrename to {to}\n").as_bytes());
+        }
+    }
+    diff::header(&mut bytes, from.map(str::as_bytes), to.map(str::as_bytes));
     let changes = changes(old, splices);
-    let mut diff = Diff::default();
-    match before {
-        Some(_) => diff.text.push_str(&format!("--- a/{path}\n+++ b/{path}\n")),
-        None => diff
-            .text
-            .push_str(&format!("--- /dev/null\n+++ b/{path}\n")),
+    let blocks = changes
+        .iter()
+        .map(|change| (change.old.clone(), &change.new[..]));
+    let counts = diff::hunks(
+        &mut bytes,
+        old,
+        &blocks.collect::<Vec<Block<'_>>>(),
+        REMOVED,
+    );
+    Diff {
+        text: shown(bytes),
+        added: counts.added,
+        removed: counts.removed,
     }
-    let mut counted = Counted { bytes: 0, lines: 0 };
-    let mut rest = changes.as_slice();
-    let mut shift: i64 = 0;
-    while !rest.is_empty() {
-        let start = back(old, rest[0].old.start);
-        let mut length = 1;
-        while length < rest.len()
-            && back(old, rest[length].old.start) <= ahead(old, rest[length - 1].old.end)
-        {
-            length += 1;
+}
+
+/// As text, with the bytes spelled out that are none.
+fn shown(bytes: Vec<u8>) -> String {
+    let bytes = match String::from_utf8(bytes) {
+        Ok(text) => return text,
+        Err(error) => error.into_bytes(),
+    };
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02X}"));
         }
-        let (hunk, after) = rest.split_at(length);
-        let end = ahead(old, hunk[length - 1].old.end);
-        let first = counted.up_to(old, start);
-        diff.hunk(old, start..end, hunk, first, &mut shift);
-        rest = after;
     }
-    diff
-}
-
-/// Lines before a place, counted once.
-struct Counted {
-    bytes: usize,
-    lines: u64,
-}
-
-impl Counted {
-    fn up_to(&mut self, old: &[u8], at: usize) -> u64 {
-        self.lines += line_ends(&old[self.bytes..at]);
-        self.bytes = at;
-        self.lines
-    }
-}
-
-impl Diff {
-    /// One hunk; `first`: old lines before it; `shift`: new lines less old lines so far.
-    fn hunk(
-        &mut self,
-        old: &[u8],
-        range: Range<usize>,
-        changes: &[Change],
-        first: u64,
-        shift: &mut i64,
-    ) {
-        let mut body = String::new();
-        let (mut old_lines, mut new_lines) = (0, 0);
-        let mut at = range.start;
-        for change in changes {
-            let context = lines(&mut body, ' ', &old[at..change.old.start]);
-            let removed = removed(&mut body, &old[change.old.clone()]);
-            let added = lines(&mut body, '+', &change.new);
-            old_lines += context + removed;
-            new_lines += context + added;
-            self.removed += removed;
-            self.added += added;
-            at = change.old.end;
-        }
-        let context = lines(&mut body, ' ', &old[at..range.end]);
-        old_lines += context;
-        new_lines += context;
-        let new_first = first.saturating_add_signed(*shift);
-        *shift += new_lines as i64 - old_lines as i64;
-        self.text.push_str(&format!(
-            "@@ -{} +{} @@\n{body}",
-            span(first, old_lines),
-            span(new_first, new_lines)
-        ));
-    }
-}
-
-/// `12,3`; a count of one is left out; an empty span stands after the line before it.
-fn span(before: u64, count: u64) -> String {
-    match count {
-        0 => format!("{before},0"),
-        1 => format!("{}", before + 1),
-        _ => format!("{},{count}", before + 1),
-    }
+    text
 }
 
 fn changes(old: &[u8], splices: &[Splice]) -> Vec<Change> {
@@ -217,52 +173,6 @@ pub(super) fn line_end(bytes: &[u8], at: usize) -> usize {
         .min(bytes.len())
 }
 
-fn back(old: &[u8], start: usize) -> usize {
-    (0..CONTEXT).fold(start, |at, _| {
-        at.checked_sub(1)
-            .map_or(0, |before| line_start(old, before))
-    })
-}
-
-fn ahead(old: &[u8], end: usize) -> usize {
-    (0..CONTEXT).fold(end, |at, _| line_end(old, at))
-}
-
 pub(super) fn line_ends(bytes: &[u8]) -> u64 {
     bytes.iter().map(|b| u64::from(*b == b'\n')).sum()
-}
-
-/// Writes whole lines with a mark before each; returns how many.
-fn lines(out: &mut String, mark: char, bytes: &[u8]) -> u64 {
-    let mut count = 0;
-    for line in bytes.split_inclusive(|b| *b == b'\n') {
-        count += 1;
-        out.push(mark);
-        for chunk in line.utf8_chunks() {
-            out.push_str(chunk.valid());
-            for byte in chunk.invalid() {
-                out.push_str(&format!("\\x{byte:02X}"));
-            }
-        }
-        if !line.ends_with(b"\n") {
-            out.push_str("\n\\ No newline at end of file\n");
-        }
-    }
-    count
-}
-
-fn removed(out: &mut String, bytes: &[u8]) -> u64 {
-    if bytes.len() <= REMOVED_BYTES {
-        return lines(out, '-', bytes);
-    }
-    let head = line_end(bytes, REMOVED_END);
-    let tail = line_start(bytes, bytes.len() - REMOVED_END).max(head);
-    let skipped = line_ends(&bytes[head..tail]);
-    let first = lines(out, '-', &bytes[..head]);
-    out.push_str(&format!(
-        "\\ {} removed lines ({} bytes) are not shown here\n",
-        grouped(skipped),
-        grouped((tail - head) as u64)
-    ));
-    first + skipped + lines(out, '-', &bytes[tail..])
 }

@@ -14,12 +14,13 @@
 //! content has none, and the line end at the end of the file (servers cut it from arguments). Each is said in the result.
 //! Content that brings U+FFFD where the old file has bytes that are not UTF-8 is refused: it would destroy them.
 //!
-//! Invariant: what stays the same at both ends of the file is not part of the splice, so neither of the journal.
+//! Invariant: lines that stay the same are not part of a splice, so neither of the journal.
 
+use crate::diff::{Splice, changes};
 use crate::protocol::{Facts, ToolOutcome};
 
 use super::content::{BOM, LineEnds};
-use super::edit::{Before, Edit, Splice, clip, count_lines};
+use super::edit::{Before, Edit, clip, count_lines};
 use super::seen::{Known, Seen};
 use super::stub::first_stub;
 use super::unified::line_ends;
@@ -35,10 +36,19 @@ pub(super) fn write(
 ) -> Result<Edit, ToolOutcome> {
     let refused = |Refusal(text)| failed(text);
     let path = workspace.resolve(path, Purpose::Write).map_err(refused)?;
-    let before = Before::load(&path, seen).map_err(refused)?;
+    let before = Before::load(&path).map_err(refused)?;
     let name = shown(path.shown());
     let old = before.as_ref().map_or(&b""[..], |before| &before.bytes);
-    if let Some(text) = before.as_ref().and_then(|before| unread(&name, before)) {
+    if before.is_some() && seen.is_held(path.full()) {
+        return Err(failed(format!(
+            "`{name}` was not written: a patch for it was refused, and rewriting the whole file is no way around that. Read the file \
+             with read_file, then send a corrected patch, or change the passage with replace_text."
+        )));
+    }
+    if let Some(text) = before
+        .as_ref()
+        .and_then(|before| unread(&path, &name, before, seen))
+    {
         return Err(failed(text));
     }
     if let Some((number, line)) = first_stub(content, old) {
@@ -64,8 +74,8 @@ pub(super) fn write(
             Facts::None,
         ));
     }
-    let splice = difference(&before.bytes, new);
-    Ok(Edit::new(path, Some(before), vec![splice], |diff| {
+    let splices = difference(&before.bytes, &new);
+    Ok(Edit::new(path, Some(before), splices, |diff| {
         format!(
             "replaced `{name}`: {} added, {} removed{kept}",
             count_lines(diff.added),
@@ -92,11 +102,11 @@ fn create(path: WsPath, name: &str, content: &str) -> Edit {
 }
 
 /// Why a file that exists must be read first, if it must.
-fn unread(name: &str, before: &Before) -> Option<String> {
+fn unread(path: &WsPath, name: &str, before: &Before, seen: &Seen) -> Option<String> {
     if before.bytes.is_empty() {
         return None;
     }
-    match before.known {
+    match before.known(path, seen) {
         Known::Current => None,
         Known::NotInFull => Some(format!(
             "`{name}` exists and was not read in full in this session, so it was not replaced. Read it with read_file first, or \
@@ -132,17 +142,21 @@ fn in_style(content: &str, old: &[u8]) -> (Vec<u8>, String) {
     (new, kept)
 }
 
-/// One splice from the first byte that differs to the last.
-fn difference(old: &[u8], new: Vec<u8>) -> Splice {
-    let front = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    let back = old[front..]
-        .iter()
-        .rev()
-        .zip(new[front..].iter().rev())
-        .take_while(|(a, b)| a == b)
-        .count();
-    Splice {
-        range: front..old.len() - back,
-        new: new[front..new.len() - back].to_vec(),
-    }
+/// The lines that differ, each run of them from its first byte that differs to the last.
+fn difference(old: &[u8], new: &[u8]) -> Vec<Splice> {
+    let splices = changes(old, new).into_iter().map(|change| {
+        let (old, new) = (&old[change.old.clone()], &new[change.new]);
+        let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+        let back = old[front..]
+            .iter()
+            .rev()
+            .zip(new[front..].iter().rev())
+            .take_while(|(a, b)| a == b)
+            .count();
+        Splice {
+            range: change.old.start + front..change.old.end - back,
+            new: new[front..new.len() - back].to_vec(),
+        }
+    });
+    splices.collect()
 }

@@ -24,14 +24,14 @@ fn the_first_request_is_small() {
         run.turn("fix the failing test");
         let chats = run.finish();
         let bytes = chats[0].len();
-        assert!(bytes <= 5_000, "{profile:?}: {bytes} bytes");
+        assert!(bytes <= 5000, "{profile:?}: {bytes} bytes");
     }
     let run = Run::start(Scene::new(vec![says("ok")]), |_, setup| {
         setup.model.tool_style = ToolStyle::Text;
     });
     run.turn("fix the failing test");
     let bytes = run.finish()[0].len();
-    assert!(bytes <= 5_000, "text style: {bytes} bytes");
+    assert!(bytes <= 5000, "text style: {bytes} bytes");
 }
 
 #[test]
