@@ -229,6 +229,7 @@ unsafe extern "C" {
     fn tcgetpgrp(fd: c_int) -> c_int;
     fn tcflush(fd: c_int, queue: c_int) -> c_int;
     fn access(path: *const c_char, mode: c_int) -> c_int;
+    fn flock(fd: c_int, operation: c_int) -> c_int;
     fn openat(folder: c_int, name: *const c_char, flags: c_int, ...) -> c_int;
     fn localtime_r(time: *const i64, out: *mut Tm) -> *mut Tm;
     fn waitid(id_type: c_uint, id: c_uint, info: *mut SigInfo, options: c_int) -> c_int;
@@ -533,6 +534,19 @@ pub(super) fn may_write(path: &Path) -> io::Result<bool> {
             io::ErrorKind::ExecutableFileBusy => Ok(true),
             _ => Err(error),
         },
+    }
+}
+
+/// Takes the advisory lock of an open file without waiting (`flock(2)`); false: another open file of it has the lock. It goes with the
+/// last copy of the descriptor, however the process ends. Errors: the file system knows no locks (ENOLCK, ENOTSUP).
+pub(super) fn try_lock(file: BorrowedFd<'_>) -> io::Result<bool> {
+    // The same numbers on Linux and macOS: LOCK_EX and LOCK_NB.
+    const EXCLUSIVE_NOW: c_int = 2 | 4;
+    // SAFETY: an open descriptor and an integer, no memory of ours.
+    match check(unsafe { flock(file.as_raw_fd(), EXCLUSIVE_NOW) }) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

@@ -25,6 +25,7 @@
 use super::{ffi, random};
 use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -97,7 +98,8 @@ pub fn replace(
     if let Some(like) = &like {
         refuse_read_only(path, like)?;
     }
-    let temporary = Temporary::write(path, parts, like.as_ref())?;
+    let attributes = like.as_ref().map_or(Attributes::New, Attributes::Like);
+    let temporary = Temporary::write(path, parts, attributes)?;
     recheck()?;
     fs::rename(&temporary.path, path)?;
     temporary.folder_changed();
@@ -107,10 +109,33 @@ pub fn replace(
 /// Makes a new file with mode 0666 less umask. Errors: `AlreadyExists` if anything is at `path`, a dangling link too, and also if it
 /// appeared while we were writing; otherwise as `replace`.
 pub fn create(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    if fs::symlink_metadata(path).is_ok() {
-        return Err(ErrorKind::AlreadyExists.into());
+    refuse_existing(path)?;
+    name_new(Temporary::write(path, parts, Attributes::New)?, path)
+}
+
+/// As [`create`], with exactly this mode (permission bits, no set-id bits), for a file that comes back.
+pub fn create_as(path: &Path, parts: &[&[u8]], mode: u32) -> io::Result<()> {
+    refuse_existing(path)?;
+    name_new(
+        Temporary::write(path, parts, Attributes::Mode(mode & 0o777))?,
+        path,
+    )
+}
+
+/// Takes the lock of an open file, without waiting; false: somebody else has it. It is held until the file is closed, or its process
+/// ends in any way. Errors: the file system has no locks.
+pub fn lock(file: &File) -> io::Result<bool> {
+    ffi::try_lock(file.as_fd())
+}
+
+fn refuse_existing(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+        Err(_) => Ok(()),
     }
-    let temporary = Temporary::write(path, parts, None)?;
+}
+
+fn name_new(temporary: Temporary, path: &Path) -> io::Result<()> {
     // A hard link never replaces anything. Where the file system has none, a rename has to do: what appears in between is lost.
     match fs::hard_link(&temporary.path, path) {
         Ok(()) => fs::remove_file(&temporary.path)?,
@@ -197,6 +222,17 @@ fn refuse_read_only(path: &Path, like: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
+/// What a new file's owner and mode become.
+#[derive(Clone, Copy)]
+enum Attributes<'a> {
+    /// As the system makes them.
+    New,
+    /// Those of the file it replaces.
+    Like(&'a Metadata),
+    /// This mode.
+    Mode(u32),
+}
+
 /// A finished file that waits for its name, in the folder where it will have it (a rename works only within a file system).
 #[derive(Debug)]
 struct Temporary {
@@ -207,7 +243,7 @@ struct Temporary {
 }
 
 impl Temporary {
-    fn write(target: &Path, parts: &[&[u8]], like: Option<&Metadata>) -> io::Result<Temporary> {
+    fn write(target: &Path, parts: &[&[u8]], attributes: Attributes<'_>) -> io::Result<Temporary> {
         let parent = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -217,9 +253,12 @@ impl Temporary {
         let path = parent.join(format!(".zcoder-{}", random::id(10)?));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
-        if like.is_some() {
+        match attributes {
+            Attributes::New => {}
             // Nobody else reads a secret file's new bytes before it has its final mode.
-            options.mode(0o600);
+            Attributes::Like(_) | Attributes::Mode(_) => {
+                options.mode(0o600);
+            }
         }
         let mut file = options.open(&path)?;
         let temporary = Temporary {
@@ -227,8 +266,10 @@ impl Temporary {
             folder,
             to_remove: true,
         };
-        if let Some(like) = like {
-            keep_attributes(&file, like)?;
+        match attributes {
+            Attributes::New => {}
+            Attributes::Like(like) => keep_attributes(&file, like)?,
+            Attributes::Mode(mode) => file.set_permissions(Permissions::from_mode(mode))?,
         }
         for part in parts {
             file.write_all(part)?;
