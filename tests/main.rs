@@ -20,3 +20,4 @@ mod sys;
 mod text;
 mod tidy;
 mod tools;
+mod undo;

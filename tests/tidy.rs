@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["json", "http", "lines", "regex", "ignore", "diff"],
     &["protocol"],
     &["policy"],
-    &["model", "tools", "session"],
+    &["model", "tools", "session", "undo"],
     &["engine"],
     &["headless", "standin"],
     &["config"],

@@ -1,0 +1,445 @@
+//! The journal of a session that runs. The engine hands it each edit before the file is touched and each command's changes after it
+//! ran; what it has said to be safe survives a kill and a power cut, and `past.rs` takes it back, now or in another process.
+//!
+//! ```text
+//! begin_turn(3, "make the test pass")     nothing on the disk yet
+//! edit(src/a.rs, 9f… → 07…, spans)        000004: turn frame, edit frame, fdatasync, folder synced        then the file is replaced
+//! ran("cargo fmt", [src/a.rs])            000004: ran frame with the hash of src/a.rs as it is now
+//! end_turn()                              the session's lock is given back
+//! ```
+//!
+//! A file up to [`WHOLE_BYTES`] is kept whole the first time a turn edits it, so that it can be shown and brought back whatever
+//! happens to it later; of a larger one, and of further edits, the replaced bytes are kept.
+//!
+//! Without a state folder (no HOME, a read-only disk) edits are made all the same, and one notice says that they cannot be taken
+//! back: the alternative would be an agent that cannot work there at all. Once a session has a journal, an edit whose record
+//! cannot be written is refused: it was promised that it can be undone.
+//!
+//! Invariant: when [`Journal::edit`] returns `Ok` and the journal is on, the record is on the disk.
+//! Invariant: after a failed append the next one begins where the last good frame ends.
+//!
+//! Read next: `entry.rs`, `store.rs`.
+
+use super::entry::{Edit, Hash, Kept, Kind, Ran, Span, Step, Touched, write_kind, write_step};
+use super::store::{
+    ALL_BYTES, Lock, Removed, SESSION_BYTES, Session, Store, new_file, sync_folder,
+};
+use crate::protocol::{self, JournalRecord};
+use crate::sha256::digest;
+use crate::sys::{clock, file};
+use crate::text;
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Files up to here are kept whole once a turn.
+pub const WHOLE_BYTES: u64 = 1 << 20;
+/// Of a prompt, in an entry's label.
+const LABEL_CHARS: usize = 80;
+/// Of a command's text.
+const COMMAND_CHARS: usize = 200;
+/// Files of one command that are named; the others are counted.
+const MAX_TOUCHED: usize = 200;
+
+/// What a command left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandChanges<'a> {
+    /// Its text.
+    pub command: &'a str,
+    /// Files that it changed, made or removed, relative to the workspace.
+    pub files: &'a [PathBuf],
+    /// False: there were too many files to look.
+    pub looked: bool,
+}
+
+/// The journal.
+#[derive(Debug)]
+pub struct Journal {
+    state: State,
+    turn: u64,
+    label: String,
+    notices: Vec<String>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Nothing is kept, and nothing is to be said about it.
+    Off,
+    /// Nothing can be kept: why.
+    Unusable(String),
+    /// Between entries.
+    Idle(Place),
+    /// The turn has an entry.
+    Open(Place, Open),
+}
+
+#[derive(Debug)]
+struct Place {
+    store: Store,
+    session: Session,
+    /// Something of this session was written.
+    begun: bool,
+}
+
+#[derive(Debug)]
+struct Open {
+    number: u64,
+    file: File,
+    /// Good bytes in it.
+    bytes: u64,
+    /// Of the whole session on the disk.
+    session_bytes: u64,
+    _lock: Lock,
+    /// Files edited in this entry.
+    edited: HashSet<PathBuf>,
+}
+
+impl Journal {
+    /// For the session `id`. Touches nothing yet.
+    pub fn new(store: Store, id: &str) -> Journal {
+        let session = store.session(id);
+        Journal::with(State::Idle(Place {
+            store,
+            session,
+            begun: false,
+        }))
+    }
+
+    /// There is no place for one; `why` completes "there is no undo journal: ".
+    pub fn unusable(why: &str) -> Journal {
+        Journal::with(State::Unusable(why.to_string()))
+    }
+
+    /// None is wanted.
+    pub fn off() -> Journal {
+        Journal::with(State::Off)
+    }
+
+    fn with(state: State) -> Journal {
+        Journal {
+            state,
+            turn: 0,
+            label: String::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    /// Where it is, if anywhere, and the session's id.
+    pub fn place(&self) -> Option<(&Store, &str)> {
+        match &self.state {
+            State::Off | State::Unusable(_) => None,
+            State::Idle(place) | State::Open(place, _) => Some((&place.store, &place.session.id)),
+        }
+    }
+
+    /// A turn begins. `prompt` labels it.
+    pub fn begin_turn(&mut self, turn: u64, prompt: &str) {
+        self.end_turn();
+        let line = prompt.trim().lines().next().unwrap_or_default();
+        self.turn = turn;
+        self.label = text::clip(line, LABEL_CHARS).into_owned();
+    }
+
+    /// The turn is over: another process may step back now.
+    pub fn end_turn(&mut self) {
+        self.state = match std::mem::replace(&mut self.state, State::Off) {
+            State::Open(place, _) => State::Idle(place),
+            other => other,
+        };
+    }
+
+    /// What the user has to hear, once each.
+    pub fn notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// Keeps what takes a change back. An error: the change must not be made.
+    pub fn edit(&mut self, record: &JournalRecord) -> io::Result<()> {
+        if !self.is_on() {
+            return Ok(());
+        }
+        let first = match &self.state {
+            State::Open(_, open) => !open.edited.contains(Path::new(&record.path)),
+            State::Off | State::Unusable(_) | State::Idle(_) => true,
+        };
+        let edit = self.look_up(record, first)?;
+        let path = edit.path.clone();
+        self.append(&Step::Edit(edit))?;
+        if let State::Open(_, open) = &mut self.state {
+            open.edited.insert(path);
+        }
+        Ok(())
+    }
+
+    /// Notes what a command changed. Nothing is lost if this fails: it only tells.
+    pub fn ran(&mut self, changes: &CommandChanges<'_>) -> io::Result<()> {
+        if !self.is_on() || changes.files.is_empty() && changes.looked {
+            return Ok(());
+        }
+        // Those that matter for taking edits back are named in any case, with what they hold now.
+        let mut files = Vec::new();
+        let mut more = 0;
+        for path in changes.files {
+            match &self.state {
+                State::Open(place, open) if open.edited.contains(path) => {
+                    let hash = read_hash(&place.store.root().join(path));
+                    files.push((path.clone(), hash.map_or(Touched::Changed, Touched::Known)));
+                }
+                _ if files.len() < MAX_TOUCHED => files.push((path.clone(), Touched::Changed)),
+                _ => more += 1,
+            }
+        }
+        let ran = Ran {
+            command: text::clip(changes.command.trim(), COMMAND_CHARS).into_owned(),
+            files,
+            more,
+            looked: changes.looked,
+        };
+        self.append(&Step::Ran(ran))
+    }
+
+    /// Whether there is a place for it; the first time there is none, that is said.
+    fn is_on(&mut self) -> bool {
+        match &self.state {
+            State::Off => false,
+            State::Idle(_) | State::Open(..) => true,
+            State::Unusable(why) => {
+                self.notices.push(unusable(why));
+                self.state = State::Off;
+                false
+            }
+        }
+    }
+
+    /// What the record needs besides: mode, folders to be made, the file itself if it is to be kept whole.
+    fn look_up(&self, record: &JournalRecord, first: bool) -> io::Result<Edit> {
+        let Some((store, _)) = self.place() else {
+            return Err(io::Error::other("there is no journal"));
+        };
+        let root = store.root();
+        let path = Path::new(&record.path);
+        let full = root.join(path);
+        let mut edit = Edit {
+            path: path.to_path_buf(),
+            before: record.before,
+            after: record.after,
+            mode: None,
+            size: 0,
+            folders: Vec::new(),
+            spans: Vec::new(),
+            kept: Kept::Spans(Vec::new()),
+        };
+        let Some(before) = record.before else {
+            // A name that lost its odd bytes on the way would not be found again.
+            if record.path.contains('\u{fffd}') {
+                return Err(io::Error::other("its name is not UTF-8"));
+            }
+            edit.folders = missing_folders(root, path);
+            return Ok(edit);
+        };
+        let file = file::open_regular(&full)?;
+        let meta = file.metadata()?;
+        edit.mode = Some(meta.permissions().mode() & 0o777);
+        edit.size = meta.len();
+        if let [span] = &record.spans[..] {
+            if span.offset == 0 && span.old.len() as u64 == edit.size {
+                edit.kept = Kept::Whole(span.old.clone());
+                return Ok(edit);
+            }
+        }
+        if first && edit.size <= WHOLE_BYTES {
+            let mut bytes = Vec::new();
+            file.take(WHOLE_BYTES + 1).read_to_end(&mut bytes)?;
+            // Changed in this moment: then the edit will refuse to be made, or the spans have to do.
+            if digest(&bytes) == before && bytes.len() as u64 == edit.size {
+                edit.kept = Kept::Whole(bytes);
+                return Ok(edit);
+            }
+        }
+        let span = |span: &protocol::Span| Span {
+            offset: span.offset,
+            old_len: span.old.len() as u64,
+            new_len: span.new_len,
+        };
+        edit.spans = record.spans.iter().map(span).collect();
+        let old: Vec<&[u8]> = record.spans.iter().map(|span| &span.old[..]).collect();
+        edit.kept = Kept::Spans(old.concat());
+        Ok(edit)
+    }
+
+    fn append(&mut self, step: &Step) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        write_step(&mut bytes, step);
+        let need = bytes.len() as u64;
+        let mut taken = std::mem::replace(&mut self.state, State::Off);
+        if let State::Idle(place) = taken {
+            match Open::start(&place, self.turn, &self.label, need) {
+                Ok((open, removed)) => {
+                    self.said(removed);
+                    let place = Place {
+                        begun: true,
+                        ..place
+                    };
+                    taken = State::Open(place, open);
+                }
+                Err(error) if !place.begun && is_no_place(&error) => {
+                    let folder = place.session.folder.display();
+                    self.notices
+                        .push(unusable(&format!("{folder} cannot be made: {error}")));
+                    return Ok(());
+                }
+                Err(error) => {
+                    self.state = State::Idle(place);
+                    return Err(error);
+                }
+            }
+        }
+        let (result, removed) = match &mut taken {
+            State::Open(place, open) => open.append(place, &bytes),
+            State::Off | State::Unusable(_) | State::Idle(_) => (Ok(()), Removed::default()),
+        };
+        self.state = taken;
+        self.said(removed);
+        result
+    }
+
+    fn said(&mut self, removed: Removed) {
+        let mib = |bytes: u64| bytes >> 20;
+        if removed.entries > 0 {
+            self.notices.push(format!(
+                "the undo journal of this session holds {} MiB at most: its {} went and can no longer be taken back",
+                mib(SESSION_BYTES),
+                counted(removed.entries, "oldest turn")
+            ));
+        }
+        if removed.sessions > 0 {
+            self.notices.push(format!(
+                "the undo journals hold {} MiB at most: those of the {} went",
+                mib(ALL_BYTES),
+                counted(removed.sessions, "oldest session")
+            ));
+        }
+    }
+}
+
+impl Open {
+    /// Makes the entry and its first frame.
+    fn start(place: &Place, turn: u64, label: &str, need: u64) -> io::Result<(Open, Removed)> {
+        let mut removed = Removed::default();
+        if !place.begun {
+            removed = place.store.make_room(&place.session, ALL_BYTES);
+        }
+        place.store.create(&place.session)?;
+        let Some(lock) = place.session.lock()? else {
+            return Err(io::Error::new(
+                ErrorKind::ResourceBusy,
+                "another zcoder steps back or forth in this session; try again when it has ended",
+            ));
+        };
+        let number = place.session.numbers()?.last().copied().unwrap_or(0) + 1;
+        let room = place.session.make_room(number, need, SESSION_BYTES);
+        removed.entries += room.entries;
+        let session_bytes = place.session.bytes();
+        let kind = Kind::Turn {
+            turn,
+            label: label.to_string(),
+        };
+        let mut bytes = Vec::new();
+        write_kind(&mut bytes, &kind, &clock::rfc3339(SystemTime::now()));
+        let mut file = new_file(&place.session.path(number))?;
+        if let Err(error) = file.write_all(&bytes) {
+            // An entry without its first frame tells nobody anything.
+            let _ = fs::remove_file(place.session.path(number));
+            return Err(error);
+        }
+        sync_folder(&place.session.folder);
+        let open = Open {
+            number,
+            file,
+            bytes: bytes.len() as u64,
+            session_bytes: session_bytes + bytes.len() as u64,
+            _lock: lock,
+            edited: HashSet::new(),
+        };
+        Ok((open, removed))
+    }
+
+    /// One frame, on the disk when it returns.
+    fn append(&mut self, place: &Place, bytes: &[u8]) -> (io::Result<()>, Removed) {
+        let need = bytes.len() as u64;
+        if self.bytes + need > SESSION_BYTES {
+            let limit = SESSION_BYTES >> 20;
+            let text = format!("the undo journal of one turn holds {limit} MiB at most");
+            return (
+                Err(io::Error::new(ErrorKind::QuotaExceeded, text)),
+                Removed::default(),
+            );
+        }
+        let mut removed = Removed::default();
+        // Counted here: to look at all entries for each edit would make a thousand edits expensive.
+        self.session_bytes += need;
+        if self.session_bytes > SESSION_BYTES {
+            removed = place.session.make_room(self.number, need, SESSION_BYTES);
+            self.session_bytes = place.session.bytes() + need;
+        }
+        let written = self
+            .file
+            .write_all(bytes)
+            .and_then(|()| self.file.sync_data());
+        match written {
+            Ok(()) => self.bytes += need,
+            // Appended to, the rest of a frame would spoil the next one. If this fails too, so will the next append.
+            Err(_) => drop(self.file.set_len(self.bytes)),
+        }
+        (written, removed)
+    }
+}
+
+/// The folder is not for us, whatever we write.
+fn is_no_place(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::PermissionDenied
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::NotADirectory
+            | ErrorKind::NotFound
+    )
+}
+
+fn unusable(why: &str) -> String {
+    format!("there is no undo journal, so the edits of this run cannot be taken back: {why}")
+}
+
+/// Folders above a new file that do not exist yet, outermost first.
+pub(super) fn missing_folders(root: &Path, path: &Path) -> Vec<PathBuf> {
+    let above = path.ancestors().skip(1);
+    let above = above.filter(|folder| !folder.as_os_str().is_empty());
+    let missing = above.take_while(|folder| fs::symlink_metadata(root.join(folder)).is_err());
+    let mut folders: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
+    folders.reverse();
+    folders
+}
+
+/// The hash of a file as it is; `Some(None)`: there is none. `None`: it cannot be told.
+fn read_hash(path: &Path) -> Option<Option<Hash>> {
+    match file::open_regular(path) {
+        Ok(file) => {
+            let mut bytes = Vec::new();
+            file.take(WHOLE_BYTES + 1).read_to_end(&mut bytes).ok()?;
+            (bytes.len() as u64 <= WHOLE_BYTES).then(|| Some(digest(&bytes)))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Some(None),
+        Err(_) => None,
+    }
+}
+
+/// `1 oldest turn`, `3 oldest turns`.
+fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}

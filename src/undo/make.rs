@@ -1,0 +1,249 @@
+//! Makes a plan: all of its files or none. `past.rs` calls it with the session locked.
+//!
+//! ```text
+//! 000005: {"entry":"undo","of":3} {"edit":"src/a.rs",…} {"edit":"new.txt",…}     fdatasync, folder synced
+//! src/a.rs replaced, new.txt removed                                             each looked at once more right before
+//! 000005: {"done":true}                                                          fdatasync
+//! ```
+//!
+//! If a file cannot be changed, those before it get back what they held, and the entry ends in `void`. After a kill in between there is
+//! neither `done` nor `void`: [`settle`] finds out by the hashes what was made, and puts it back, or adds the missing `done`.
+//!
+//! Invariant: what a file held is on the disk, in the entry, before the file is changed; by force also as a copy beside it.
+//! Invariant: an entry with `done` was made as a whole, one with `void` not at all.
+
+use super::Error;
+use super::entry::{Edit, Entry, Kept, Kind, Span, Step, write_edit, write_kind, write_step};
+use super::history::History;
+use super::journal::{WHOLE_BYTES, missing_folders};
+use super::place::{Content, Places};
+use super::plan::{FilePlan, Plan};
+use super::store::{SESSION_BYTES, Session, new_file, sync_folder};
+use super::{plan, store};
+use crate::sha256::digest;
+use crate::sys::clock;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Records the plan and changes the files. Returns the copies that were kept of forced ones.
+pub(super) fn make(
+    session: &Session,
+    plan: &Plan,
+    places: Places<'_>,
+) -> Result<Vec<PathBuf>, Error> {
+    let number = plan.last + 1;
+    let copies = keep(session, number, plan)?;
+    let edits: Vec<Edit> = plan
+        .files
+        .iter()
+        .map(|file| edit(file, places.root))
+        .collect();
+    let mut file = begin(session, number, &plan.kind, &edits)?;
+    for (index, step) in plan.files.iter().enumerate() {
+        let changed = places.change(&step.path, step.now.as_ref(), step.then.as_ref());
+        let Err(source) = changed else { continue };
+        let mut left = Vec::new();
+        for (step, edit) in plan.files[..index].iter().zip(&edits).rev() {
+            match places.change(&step.path, step.then.as_ref(), step.now.as_ref()) {
+                Ok(()) => places.remove_folders(&edit.folders),
+                Err(_) => left.push(step.path.clone()),
+            }
+        }
+        if left.is_empty() {
+            end(&mut file, &session.path(number), &Step::Void)?;
+        }
+        let path = step.path.clone();
+        return Err(Error::Stopped { path, source, left });
+    }
+    places.remove_folders(&outermost_first(&plan.folders));
+    end(&mut file, &session.path(number), &Step::Done)?;
+    Ok(copies)
+}
+
+/// Brings a step that was interrupted to an end; what was done about it, in words. Errors: conflicts, which `force` leaves as they are.
+pub(super) fn settle(
+    session: &Session,
+    places: Places<'_>,
+    force: bool,
+) -> Result<Option<String>, Error> {
+    let history = History::read(session).map_err(|source| unreadable(session, source))?;
+    let Some(entry) = history.interrupted() else {
+        return Ok(None);
+    };
+    let path = session.path(entry.number);
+    let options = OpenOptions::new().append(true).open(&path);
+    let mut file = options.map_err(|source| unwritable(&path, source))?;
+    // The end of a frame that was cut must not spoil the one that follows.
+    file.set_len(entry.good as u64)
+        .map_err(|source| unwritable(&path, source))?;
+    if entry.damaged.is_none() && all_made(entry, places) {
+        end(&mut file, &path, &Step::Done)?;
+        return Ok(Some(format!(
+            "{} was interrupted right at its end; it stands",
+            name(entry)
+        )));
+    }
+    let back = plan::plan(
+        &history,
+        entry,
+        Kind::Undo { of: entry.number },
+        name(entry),
+        places,
+    )?;
+    if !back.conflicts.is_empty() && !force {
+        return Err(Error::Conflicts(back.conflicts));
+    }
+    for file in back.files.iter().filter(|file| !file.forced) {
+        places
+            .change(&file.path, file.now.as_ref(), file.then.as_ref())
+            .map_err(|source| Error::Stopped {
+                path: file.path.clone(),
+                source,
+                left: Vec::new(),
+            })?;
+    }
+    end(&mut file, &path, &Step::Void)?;
+    Ok(Some(format!(
+        "{} was interrupted; what it had changed was put back ({})",
+        name(entry),
+        match back.files.len() {
+            1 => "1 file".to_string(),
+            count => format!("{count} files"),
+        }
+    )))
+}
+
+fn all_made(entry: &Entry, places: Places<'_>) -> bool {
+    let made = |edit: &Edit| match places.look(&edit.path) {
+        Ok(now) => now.map(|content| digest(&content.bytes)) == edit.after,
+        Err(_) => false,
+    };
+    entry.edits().all(made) && entry.edits().next().is_some()
+}
+
+fn name(entry: &Entry) -> String {
+    match &entry.kind {
+        Kind::Turn { turn, .. } => format!("turn {turn}"),
+        Kind::Revert { what } => format!("a revert of {what}"),
+        Kind::Undo { .. } => "an undo".to_string(),
+        Kind::Redo { .. } => "a redo".to_string(),
+    }
+}
+
+/// Copies of the files that force goes over.
+fn keep(session: &Session, number: u64, plan: &Plan) -> Result<Vec<PathBuf>, Error> {
+    let mut copies = Vec::new();
+    for (index, file) in plan.files.iter().filter(|file| file.forced).enumerate() {
+        let Some(now) = &file.now else { continue };
+        let path = session.kept(number, index, &file.path);
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let written = DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .and_then(|()| new_file(&path))
+            .and_then(|mut copy| copy.write_all(&now.bytes).and_then(|()| copy.sync_all()));
+        written.map_err(|source| unwritable(&path, source))?;
+        sync_folder(folder);
+        copies.push(path);
+    }
+    Ok(copies)
+}
+
+/// The entry with all its edits, on the disk.
+fn begin(session: &Session, number: u64, kind: &Kind, edits: &[Edit]) -> Result<File, Error> {
+    let mut bytes = Vec::new();
+    write_kind(&mut bytes, kind, &clock::rfc3339(SystemTime::now()));
+    for edit in edits {
+        write_edit(&mut bytes, edit);
+    }
+    // What this step takes back may have to go for it: it holds the same bytes.
+    session.make_room(number, bytes.len() as u64, SESSION_BYTES);
+    let path = session.path(number);
+    let mut file = match new_file(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(Error::WentOn),
+        Err(source) => return Err(unwritable(&path, source)),
+    };
+    if let Err(source) = file.write_all(&bytes).and_then(|()| file.sync_data()) {
+        // Half an entry; the next one would have to take the same number.
+        let _ = fs::remove_file(&path);
+        return Err(unwritable(&path, source));
+    }
+    store::sync_folder(&session.folder);
+    Ok(file)
+}
+
+fn end(file: &mut File, path: &Path, step: &Step) -> Result<(), Error> {
+    let mut bytes = Vec::new();
+    write_step(&mut bytes, step);
+    let written = file.write_all(&bytes).and_then(|()| file.sync_data());
+    written.map_err(|source| unwritable(path, source))
+}
+
+/// What takes this change back in turn.
+fn edit(file: &FilePlan, root: &Path) -> Edit {
+    let now = file.now.as_ref().map_or(&b""[..], |content| &content.bytes);
+    let hash = |content: &Option<Content>| content.as_ref().map(|content| digest(&content.bytes));
+    let mut edit = Edit {
+        path: file.path.clone(),
+        before: hash(&file.now),
+        after: hash(&file.then),
+        mode: file.now.as_ref().map(|content| content.mode),
+        size: now.len() as u64,
+        folders: Vec::new(),
+        spans: Vec::new(),
+        kept: Kept::Spans(Vec::new()),
+    };
+    match (&file.now, &file.then) {
+        (None, _) => edit.folders = missing_folders(root, &file.path),
+        (Some(_), Some(then)) if now.len() as u64 > WHOLE_BYTES && !file.forced => {
+            let span = difference(now, &then.bytes);
+            let start = span.offset as usize;
+            edit.kept = Kept::Spans(now[start..start + span.old_len as usize].to_vec());
+            edit.spans = vec![span];
+        }
+        (Some(_), _) => edit.kept = Kept::Whole(now.to_vec()),
+    }
+    edit
+}
+
+/// What lies between the common beginning and the common end.
+fn difference(old: &[u8], new: &[u8]) -> Span {
+    let same = |(a, b): &(&u8, &u8)| a == b;
+    let start = old.iter().zip(new).take_while(same).count();
+    let (rest, new_rest) = (&old[start..], &new[start..]);
+    let end = rest.iter().rev().zip(new_rest.iter().rev());
+    let end = end.take_while(same).count();
+    Span {
+        offset: start as u64,
+        old_len: (rest.len() - end) as u64,
+        new_len: (new_rest.len() - end) as u64,
+    }
+}
+
+fn outermost_first(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let mut folders = folders.to_vec();
+    folders.sort_unstable_by_key(|folder| folder.components().count());
+    folders.dedup();
+    folders
+}
+
+pub(super) fn unreadable(session: &Session, source: io::Error) -> Error {
+    Error::Io {
+        what: "read the journal in",
+        path: session.folder.clone(),
+        source,
+    }
+}
+
+pub(super) fn unwritable(path: &Path, source: io::Error) -> Error {
+    Error::Io {
+        what: "write the journal",
+        path: path.to_path_buf(),
+        source,
+    }
+}

@@ -1,0 +1,295 @@
+//! Where the journal lies: a folder for each workspace, in it one for each session, in it a file for each entry. `journal.rs` writes a
+//! session that runs, `past.rs` reads one and steps back and forth in it.
+//!
+//! ```text
+//! ~/.local/state/zcoder/undo/
+//!   app-3f0c9a41b2d8e675/                    the folder's name and the beginning of the SHA-256 of its full path
+//!     20260821-090000123-x1y2z3a4/           the session's id; sorts by time
+//!       session                              {"id":…,"workspace":"/home/me/app","started":…}; its lock is the session's
+//!       000001  000002                       entries (entry.rs), numbered as they came
+//!       kept/000002-a.rs                     what a forced undo wrote over
+//! ```
+//!
+//! Folders are 0700, files 0600. Nothing is made before the first edit of a session.
+//!
+//! Limits: [`SESSION_BYTES`] a session, its oldest entries go first; [`ALL_BYTES`] and [`MAX_SESSIONS`] in all, the oldest sessions go
+//! first, but never one that is at work. An entry counts as at least 4 KiB, which it takes on the disk.
+//!
+//! Invariant: the entry that is being written is never removed, nor anything that does not have a name of ours.
+
+use super::entry::Entry;
+use crate::json::Writer;
+use crate::sha256::{digest, hex};
+use crate::sys::{clock, file};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Of one session, and so of one turn: a rewrite of 200 files of 1 MiB fits.
+pub const SESSION_BYTES: u64 = 256 << 20;
+/// Of all sessions of all workspaces.
+pub const ALL_BYTES: u64 = 1 << 30;
+/// Sessions of all workspaces.
+pub const MAX_SESSIONS: usize = 1_000;
+/// What a small file takes on most disks.
+const BLOCK_BYTES: u64 = 4 << 10;
+/// Characters of the workspace's name in that of its folder.
+const NAME_CHARS: usize = 40;
+
+/// The journal of one workspace.
+#[derive(Clone, Debug)]
+pub struct Store {
+    all: PathBuf,
+    folder: PathBuf,
+    root: PathBuf,
+}
+
+/// The folder of one session. It need not exist yet.
+#[derive(Clone, Debug)]
+pub(super) struct Session {
+    pub(super) folder: PathBuf,
+    pub(super) id: String,
+}
+
+/// While it lives, no other process writes to the session.
+#[derive(Debug)]
+pub(super) struct Lock {
+    /// `None`: the file system has no locks.
+    _file: Option<File>,
+}
+
+/// What was removed to keep within the limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Removed {
+    pub(super) entries: u64,
+    pub(super) sessions: u64,
+}
+
+impl Store {
+    /// `state`: our state folder. `root`: the workspace, canonical. Touches nothing.
+    pub fn new(state: &Path, root: &Path) -> Store {
+        let all = state.join("undo");
+        let name = root.file_name().unwrap_or(OsStr::new("root"));
+        let plain = |c: char| match c.is_ascii_alphanumeric() || "._-".contains(c) {
+            true => c,
+            false => '_',
+        };
+        let name = name.to_string_lossy();
+        let name: String = name.chars().take(NAME_CHARS).map(plain).collect();
+        let hash = hex(&digest(root.as_os_str().as_bytes()));
+        Store {
+            folder: all.join(format!("{name}-{}", &hash[..16])),
+            all,
+            root: root.to_path_buf(),
+        }
+    }
+
+    /// The workspace.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Ids of the sessions that have entries, newest first.
+    pub fn sessions(&self) -> io::Result<Vec<String>> {
+        let mut ids = names(&self.folder)?;
+        ids.retain(|id| matches!(self.session(id).numbers(), Ok(numbers) if !numbers.is_empty()));
+        ids.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(ids)
+    }
+
+    pub(super) fn session(&self, id: &str) -> Session {
+        Session {
+            folder: self.folder.join(id),
+            id: id.to_string(),
+        }
+    }
+
+    /// Makes the folder of a session, so that a power cut does not take it away again.
+    pub(super) fn create(&self, session: &Session) -> io::Result<()> {
+        let path = session.folder.join("session");
+        if fs::symlink_metadata(&path).is_ok() {
+            return Ok(());
+        }
+        let above: Vec<&Path> = session.folder.ancestors().collect();
+        let missing = above.iter().take_while(|folder| !folder.exists()).count();
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&session.folder)?;
+        let mut json = Writer::new();
+        json.begin_object().key("id").string(&session.id);
+        let root = self.root.to_string_lossy();
+        json.key("workspace").string(&root);
+        let started = clock::rfc3339(SystemTime::now());
+        json.key("started").string(&started).end_object();
+        let mut bytes = json.finish();
+        bytes.push(b'\n');
+        let mut file = new_file(&path)?;
+        file.write_all(&bytes)?;
+        file.sync_all()?;
+        for folder in &above[..(missing + 1).min(above.len())] {
+            sync_folder(folder);
+        }
+        Ok(())
+    }
+
+    /// Removes the oldest sessions until the others, and `need` bytes, keep within the limits. `own` stays.
+    pub(super) fn make_room(&self, own: &Session, limit_bytes: u64) -> Removed {
+        let mut sessions = Vec::new();
+        // What cannot be read is not counted: there is nothing else to be done about it here.
+        for workspace in names(&self.all).unwrap_or_default() {
+            let folder = self.all.join(&workspace);
+            for id in names(&folder).unwrap_or_default() {
+                let session = Session {
+                    folder: folder.join(&id),
+                    id,
+                };
+                let bytes = session.bytes();
+                sessions.push((session, bytes));
+            }
+        }
+        sessions.sort_unstable_by(|a, b| a.0.id.cmp(&b.0.id));
+        let mut bytes: u64 = sessions.iter().map(|(_, bytes)| bytes).sum();
+        let mut count = sessions.len();
+        let mut removed = Removed::default();
+        for (session, size) in &sessions {
+            if bytes <= limit_bytes && count <= MAX_SESSIONS {
+                break;
+            }
+            let at_work = session.folder == own.folder || !matches!(session.lock(), Ok(Some(_)));
+            if at_work || fs::remove_dir_all(&session.folder).is_err() {
+                continue;
+            }
+            bytes -= size;
+            count -= 1;
+            removed.sessions += 1;
+            if let Some(workspace) = session.folder.parent() {
+                // Only an empty one goes.
+                let _ = fs::remove_dir(workspace);
+            }
+        }
+        removed
+    }
+}
+
+impl Session {
+    /// Numbers of its entries, ascending; none if there is no such session.
+    pub(super) fn numbers(&self) -> io::Result<Vec<u64>> {
+        let number = |name: &String| {
+            let number: u64 = name.parse().ok()?;
+            (entry_name(number) == *name).then_some(number)
+        };
+        let mut numbers: Vec<u64> = names(&self.folder)?.iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// Where an entry lies.
+    pub(super) fn path(&self, number: u64) -> PathBuf {
+        self.folder.join(entry_name(number))
+    }
+
+    /// Where a forced undo keeps what it writes over.
+    pub(super) fn kept(&self, number: u64, index: usize, path: &Path) -> PathBuf {
+        let name = path.file_name().unwrap_or(OsStr::new("file"));
+        let mut kept = entry_name(number);
+        if index > 0 {
+            kept.push_str(&format!(".{index}"));
+        }
+        let mut kept = std::ffi::OsString::from(kept + "-");
+        kept.push(name);
+        // A name of 255 bytes has no room for ours before it.
+        let kept = &kept.as_bytes()[..kept.len().min(255)];
+        self.folder.join("kept").join(OsStr::from_bytes(kept))
+    }
+
+    /// An entry; `None` when it is damaged from the beginning.
+    pub(super) fn read(&self, number: u64) -> io::Result<Option<Entry>> {
+        let mut bytes = Vec::new();
+        let file = file::open_regular(&self.path(number))?;
+        // One frame may stand over the limit of a session.
+        file.take(2 * SESSION_BYTES).read_to_end(&mut bytes)?;
+        Ok(Entry::read(number, &bytes))
+    }
+
+    /// Takes the lock; `None`: another process has it.
+    pub(super) fn lock(&self) -> io::Result<Option<Lock>> {
+        let file = file::open_regular(&self.folder.join("session"))?;
+        match file::lock(&file) {
+            Ok(true) => Ok(Some(Lock { _file: Some(file) })),
+            Ok(false) => Ok(None),
+            // Without locks on this file system the hashes alone have to keep us from harm.
+            Err(_) => Ok(Some(Lock { _file: None })),
+        }
+    }
+
+    /// What it takes on the disk.
+    pub(super) fn bytes(&self) -> u64 {
+        let size = |folder: &Path, name: &String| {
+            let meta = fs::symlink_metadata(folder.join(name));
+            meta.map_or(0, |meta| meta.len().max(BLOCK_BYTES))
+        };
+        let sum = |folder: &Path| -> u64 {
+            let names = names(folder).unwrap_or_default();
+            names.iter().map(|name| size(folder, name)).sum()
+        };
+        sum(&self.folder) + sum(&self.folder.join("kept"))
+    }
+
+    /// Removes its oldest entries, but never `own`, until it keeps within `limit_bytes` with `need` bytes more.
+    pub(super) fn make_room(&self, own: u64, need: u64, limit_bytes: u64) -> Removed {
+        let mut removed = Removed::default();
+        let mut bytes = self.bytes().saturating_add(need);
+        for number in self.numbers().unwrap_or_default() {
+            if bytes <= limit_bytes || number == own {
+                break;
+            }
+            let path = self.path(number);
+            let size = fs::symlink_metadata(&path).map_or(0, |meta| meta.len().max(BLOCK_BYTES));
+            if fs::remove_file(&path).is_ok() {
+                bytes = bytes.saturating_sub(size);
+                removed.entries += 1;
+            }
+        }
+        removed
+    }
+}
+
+/// `000012`; sorts as the numbers do up to a million.
+fn entry_name(number: u64) -> String {
+    format!("{number:06}")
+}
+
+/// Names in a folder that are UTF-8, as all of ours are; none if there is no such folder.
+fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.extend(entry?.file_name().into_string());
+    }
+    Ok(names)
+}
+
+/// A file of ours that must not exist yet, to append to.
+pub(super) fn new_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create_new(true).mode(0o600);
+    options.open(path)
+}
+
+/// Makes names in a folder survive a power cut, as far as the file system can.
+pub(super) fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
+        // Some network file systems cannot; the files are no less whole for it.
+        let _ = folder.sync_all();
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of `undo`.
+
+mod kit;
+mod steps;
