@@ -26,6 +26,8 @@ pub(super) struct Globs {
     pub(super) folder: String,
     /// Over paths from there.
     pub(super) globs: Vec<Glob>,
+    /// How many names a path that they mean has; `None`: any number.
+    pub(super) depth: Option<u64>,
 }
 
 /// `None`: no wildcard in it. The error is written for the model.
@@ -39,7 +41,16 @@ pub(super) fn globs(path: &str) -> Option<Result<Globs, String>> {
     };
     let anywhere = if names.len() == 1 { "**/" } else { "" };
     let pattern = format!("{anywhere}{}", names[first..].join("/"));
-    Some(compile(path, &pattern).map(|globs| Globs { folder, globs }))
+    let depth = match pattern.contains("**") {
+        true => None,
+        false => Some(pattern.split('/').count() as u64),
+    };
+    let globs = compile(path, &pattern);
+    Some(globs.map(|globs| Globs {
+        folder,
+        globs,
+        depth,
+    }))
 }
 
 fn is_wild(name: &str) -> bool {
@@ -109,6 +120,15 @@ mod tests {
         check("a/{b,c{d,e}}/f", "a", &["b/f", "cd/f", "ce/f"], &["c/f"]);
         check("{a,b}", ".", &["a", "x/b"], &["c"]);
         check("a}/{b}", "a}", &["b"], &["{b}"]);
+    }
+
+    #[test]
+    fn how_deep_they_reach() {
+        let depth = |path| globs(path).expect("wildcards").expect("a pattern").depth;
+        assert_eq!(depth("src/*.rs"), Some(1));
+        assert_eq!(depth("src/*/{a,b}"), Some(2));
+        assert_eq!(depth("*.rs"), None);
+        assert_eq!(depth("src/**/a"), None);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! `list_files`: a folder as a bounded tree. In: a folder, how deep, how many entries, whether hidden ones. Out: the tree as
-//! text, with everything that was left out said.
+//! `list_files`: a folder as a bounded tree, or the entries that a path with wildcards means. In: a folder or such a path, how deep, how
+//! many entries, whether hidden ones. Out: the tree or the paths as text, with everything that was left out said.
 //!
 //! ```text
 //! ./
@@ -11,30 +11,34 @@
 //!   src/
 //!     main.rs
 //! 7 of 3,412 entries shown; give a folder as path, or a larger max_entries, to see more. `...`: not opened. 2 hidden
-//! entries left out (hidden=true shows them).
+//! entries left out (hidden=true shows them). 1 ignored entry left out (give it as path to see it).
 //! ```
 //!
 //! Folders are read level by level, so that a large folder early in the order cannot crowd out the others, and shown as a
-//! tree. Order is that of the names' bytes. Links are shown, never followed. `.git` is shown with `hidden`, never opened.
+//! tree. Order is that of the names' bytes. Links are shown, never followed. `.git` is shown with `hidden`, never opened. Ignore rules
+//! are those of `ignore/levels.rs`; what is given as path is listed whatever they say of it.
 //!
-//! Limits: depth 3 and 200 entries unless asked, at most 2,000 entries and `Limits::read_bytes`; after 5,000 folders or 50,000 entries no
-//! further folder is opened and the total reads "at least". Ignore rules and globs are not applied yet.
+//! Limits: depth 3 and 200 entries unless asked, at most 2,000 entries and `Limits::read_bytes`; after 5,000 folders or 50,000 entries
+//! (with wildcards ten times as many) no further folder is opened and the total reads "at least".
 //!
 //! Invariant: nothing is left out unsaid.
 //! Invariant: the same tree gives the same text.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use crate::ignore::{Found, Levels, Problem, Verdict};
 use crate::protocol::{Facts, ToolOutcome};
-
+use crate::sys::dir::{Dir, Kind};
 use crate::text::grouped;
 
-use super::workspace::{Purpose, Refusal, Workspace};
+use super::globs::{Globs, globs};
+use super::problems;
+use super::workspace::{Purpose, Refusal, Workspace, WsPath};
 use super::{done, failed, shown};
 
 const DEPTH: u64 = 3;
@@ -45,6 +49,22 @@ const REACH: Reach = Reach {
     entries: 50_000,
     folders: 5_000,
 };
+/// Who gives a pattern looks for something: it is worth a second.
+const GLOB_REACH: Reach = Reach {
+    entries: 500_000,
+    folders: 50_000,
+};
+/// Room for names while a folder is read.
+const BUFFER_BYTES: usize = 32 << 10;
+
+/// What was asked for.
+#[derive(Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) path: Option<&'a str>,
+    pub(super) depth: Option<u64>,
+    pub(super) max_entries: Option<u64>,
+    pub(super) hidden: bool,
+}
 
 /// How much is looked at.
 #[derive(Clone, Copy)]
@@ -55,30 +75,45 @@ struct Reach {
     folders: u64,
 }
 
-/// Lists; a refusal is written for the model.
+/// Lists; a refusal is written for the model. `limit`: bytes of the result.
 pub(super) fn list(
     workspace: &Workspace,
-    path: Option<&str>,
-    depth: Option<u64>,
-    max_entries: Option<u64>,
-    hidden: bool,
+    ignore_rules: Option<&Path>,
     limit: u64,
+    asked: &Asked<'_>,
 ) -> ToolOutcome {
-    let folder = match workspace.resolve(path.unwrap_or("."), Purpose::Folder) {
-        Ok(folder) => folder,
-        Err(Refusal(text)) => return failed(text),
-    };
-    let depth = depth.unwrap_or(DEPTH);
-    let most = max_entries.unwrap_or(ENTRIES);
-    if depth == 0 || most == 0 {
+    let most = asked.max_entries.unwrap_or(ENTRIES);
+    if asked.depth == Some(0) || most == 0 {
         return failed(
             "depth and max_entries count from 1: depth 1 is the folder's own entries. Leave them out for the usual ones."
                 .to_string(),
         );
     }
-    let mut walk = Walk::new(depth, most.min(MAX_ENTRIES), limit, hidden, REACH);
-    let root = match walk.run(folder.full()) {
-        Ok(root) => root,
+    let path = asked.path.unwrap_or(".");
+    let (folder, globs) = match place(workspace, path) {
+        Ok(place) => place,
+        Err(text) => return failed(text),
+    };
+    let mut problems = Vec::new();
+    let levels = Levels::above(folder.full(), workspace.root(), ignore_rules, &mut problems);
+    let (depth, reach) = match &globs {
+        None => (DEPTH, REACH),
+        Some(globs) => (globs.depth.unwrap_or(u64::MAX), GLOB_REACH),
+    };
+    let mut tree = Tree {
+        closed_to_us: workspace.closed(),
+        problems,
+        globs,
+        ..Tree::new(
+            asked.depth.unwrap_or(depth),
+            most.min(MAX_ENTRIES),
+            limit,
+            asked.hidden,
+            reach,
+        )
+    };
+    let top = match tree.run(folder.full(), levels) {
+        Ok(top) => top,
         Err(error) => {
             return failed(format!(
                 "`{}` cannot be listed: {error}. List another folder, or ask the user to mend its permissions.",
@@ -86,22 +121,51 @@ pub(super) fn list(
             ));
         }
     };
-    let mut out = format!("{}/\n", shown(folder.shown()));
-    walk.render(&root, 1, &mut out);
-    out.push_str(&walk.summary());
+    let mut out = String::new();
+    if tree.globs.is_some() {
+        tree.paths(&folder, &mut out);
+    } else {
+        out.push_str(&format!("{}/\n", shown(folder.shown())));
+        tree.render(&top, 1, &mut out);
+    }
+    out.push_str(&tree.summary(path));
+    for said in problems::said(&tree.problems, 0, workspace.root(), Vec::new()) {
+        out.push_str(&format!(" {said}"));
+    }
     let bytes = out.len() as u64;
     let path = folder.shown().to_string();
     done(out, Facts::Read { path, bytes })
 }
 
+/// The folder at the path, or where its wildcards begin and what they mean.
+fn place(workspace: &Workspace, path: &str) -> Result<(WsPath, Option<Globs>), String> {
+    let refused = match workspace.resolve(path, Purpose::Folder) {
+        Ok(folder) => return Ok((folder, None)),
+        Err(Refusal(text)) => text,
+    };
+    // A file that is there is no pattern, whatever its name.
+    let is_file = workspace.resolve(path, Purpose::Read).is_ok();
+    match globs(path).filter(|_| !is_file) {
+        None => Err(refused),
+        Some(globs) => {
+            let globs = globs?;
+            let folder = workspace.resolve(&globs.folder, Purpose::Folder);
+            let folder = folder.map_err(|Refusal(text)| text)?;
+            Ok((folder, Some(globs)))
+        }
+    }
+}
+
 /// One entry that is shown.
 struct Node {
     line: String,
-    /// Indices into `Walk::nodes`.
+    /// From the folder that is listed; for wildcards.
+    path: OsString,
+    /// Indices into `Tree::nodes`.
     children: Vec<usize>,
 }
 
-struct Walk {
+struct Tree {
     nodes: Vec<Node>,
     depth: u64,
     most: u64,
@@ -111,10 +175,19 @@ struct Walk {
     full: bool,
     hidden: bool,
     reach: Reach,
-    /// Entries seen, shown or not.
+    /// Only what these mean is shown and counted.
+    globs: Option<Globs>,
+    /// Device and inode of folders of our own.
+    closed_to_us: Vec<(u64, u64)>,
+    problems: Vec<Problem>,
+    /// Entries seen, meant or not.
+    seen: u64,
+    /// Entries to be shown, whether there is room or not.
     total: u64,
     /// Hidden ones among what was read.
     left_out: u64,
+    /// Ignored ones among what was read.
+    ignored: u64,
     /// Whether the bounds on looking ended the count.
     cut: bool,
     odd_names: bool,
@@ -125,13 +198,20 @@ struct Walk {
 /// A folder waiting to be read; `node`: where it is shown, if it is.
 struct Waiting {
     path: PathBuf,
+    levels: Levels,
     node: Option<usize>,
     level: u64,
 }
 
-impl Walk {
-    fn new(depth: u64, most: u64, room: u64, hidden: bool, reach: Reach) -> Walk {
-        Walk {
+/// What a folder has, in order, and the rules for what its folders have.
+struct Content {
+    entries: Vec<(OsString, Kind)>,
+    levels: Levels,
+}
+
+impl Tree {
+    fn new(depth: u64, most: u64, room: u64, hidden: bool, reach: Reach) -> Tree {
+        Tree {
             nodes: Vec::new(),
             depth,
             most,
@@ -139,8 +219,13 @@ impl Walk {
             full: false,
             hidden,
             reach,
+            globs: None,
+            closed_to_us: Vec::new(),
+            problems: Vec::new(),
+            seen: 0,
             total: 0,
             left_out: 0,
+            ignored: 0,
             cut: false,
             odd_names: false,
             closed: false,
@@ -148,25 +233,36 @@ impl Walk {
     }
 
     /// Level by level; returns the entries of the folder itself.
-    fn run(&mut self, folder: &Path) -> std::io::Result<Vec<usize>> {
+    fn run(&mut self, folder: &Path, levels: Levels) -> io::Result<Vec<usize>> {
         let mut queue = VecDeque::new();
-        let top = self.read(folder)?;
-        let top = self.take(top, 1, folder, &mut queue);
+        let mut waiting = Waiting {
+            path: folder.to_path_buf(),
+            levels,
+            node: None,
+            level: 1,
+        };
+        let content = self.read(&waiting.path, &waiting.levels)?;
+        let top = match content {
+            Some(content) => self.take(content, &waiting, folder, &mut queue),
+            None => Vec::new(),
+        };
         let mut opened = 1;
-        while let Some(waiting) = queue.pop_front() {
-            if opened >= self.reach.folders || self.total >= self.reach.entries {
+        while let Some(next) = queue.pop_front() {
+            waiting = next;
+            if opened >= self.reach.folders || self.seen >= self.reach.entries {
                 self.cut = true;
                 self.mark(waiting.node, " ...");
                 continue;
             }
             opened += 1;
-            match self.read(&waiting.path) {
-                Ok(entries) => {
-                    let children = self.take(entries, waiting.level, &waiting.path, &mut queue);
+            match self.read(&waiting.path, &waiting.levels) {
+                Ok(Some(content)) => {
+                    let children = self.take(content, &waiting, folder, &mut queue);
                     if let Some(node) = waiting.node {
                         self.nodes[node].children = children;
                     }
                 }
+                Ok(None) => self.mark(waiting.node, " ..."),
                 Err(error) => self.mark(waiting.node, &format!(" ({error})")),
             }
         }
@@ -180,89 +276,122 @@ impl Walk {
         }
     }
 
-    /// Names and kinds, in order, hidden ones counted and dropped unless wanted.
-    fn read(&mut self, folder: &Path) -> std::io::Result<Vec<(OsString, fs::FileType)>> {
-        let mut entries = Vec::new();
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            if !self.hidden && name.as_bytes().starts_with(b".") {
-                self.left_out += 1;
-                continue;
-            }
-            // An entry that vanished meanwhile is no entry.
-            if let Ok(kind) = entry.file_type() {
-                entries.push((name, kind));
-            }
+    /// Names and kinds, in order; hidden ones are counted and dropped unless wanted, ignored ones always. `None`: a folder of our own.
+    fn read(&mut self, path: &Path, levels: &Levels) -> io::Result<Option<Content>> {
+        let dir = Dir::open(path)?;
+        if !self.closed_to_us.is_empty() && self.closed_to_us.contains(&dir.identity()?) {
+            return Ok(None);
         }
+        let mut entries = Vec::new();
+        let mut found = Found::default();
+        let (hidden, mut left_out) = (self.hidden, 0);
+        dir.read(&mut vec![0; BUFFER_BYTES], &mut |name, kind| {
+            found.see(name, kind);
+            match !hidden && name.starts_with(b".") {
+                true => left_out += 1,
+                false => entries.push((OsStr::from_bytes(name).to_os_string(), kind)),
+            }
+        })?;
+        self.left_out += left_out;
+        let bytes = path.as_os_str().as_bytes();
+        let levels = levels.enter(&dir, bytes, found, &mut self.problems);
+        let all = entries.len() as u64;
+        entries.retain(|(name, kind)| {
+            let full = path.join(name);
+            let verdict = levels.verdict(full.as_os_str().as_bytes(), *kind == Kind::Folder);
+            verdict != Some(Verdict::Ignored)
+        });
+        self.ignored += all - entries.len() as u64;
         entries.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(entries)
+        Ok(Some(Content { entries, levels }))
     }
 
     /// Makes nodes of entries while there is room and queues folders below the depth; all are counted.
     fn take(
         &mut self,
-        entries: Vec<(OsString, fs::FileType)>,
-        level: u64,
-        folder: &Path,
+        content: Content,
+        waiting: &Waiting,
+        top: &Path,
         queue: &mut VecDeque<Waiting>,
     ) -> Vec<usize> {
-        let mut shown = Vec::new();
-        for (name, kind) in entries {
-            self.total += 1;
-            let path = folder.join(&name);
-            let opens = kind.is_dir() && level < self.depth && name != ".git";
+        let mut children = Vec::new();
+        for (name, kind) in content.entries {
+            self.seen += 1;
+            let path = waiting.path.join(&name);
+            let below = path.strip_prefix(top).unwrap_or(&path);
+            let is_folder = kind == Kind::Folder;
+            let opens = is_folder && waiting.level < self.depth && name != ".git";
             let mut node = None;
-            self.full |= self.nodes.len() as u64 >= self.most;
-            if !self.full {
+            if self.is_meant(below) {
+                self.total += 1;
                 let line = self.line(&name, kind, &path);
-                // Its indentation, its line end, and a mark that may come.
-                let cost = line.len() as u64 + 2 * level + 5;
-                match self.room.checked_sub(cost) {
-                    None => self.full = true,
-                    Some(room) => {
-                        self.room = room;
-                        node = Some(self.nodes.len());
-                        shown.push(self.nodes.len());
-                        self.nodes.push(Node {
-                            line,
-                            children: Vec::new(),
-                        });
-                        if kind.is_dir() && !opens {
-                            self.mark(node, " ...");
-                        }
-                    }
+                // Its path or its indentation, its line end, and a mark that may come.
+                let place = match self.globs {
+                    Some(_) => below.as_os_str().len() as u64,
+                    None => 2 * waiting.level,
+                };
+                node = self.place(line, place, below);
+                children.extend(node);
+                if is_folder && !opens && self.globs.is_none() {
+                    self.mark(node, " ...");
                 }
             }
             if opens {
                 queue.push_back(Waiting {
                     path,
+                    levels: content.levels.clone(),
                     node,
-                    level: level + 1,
+                    level: waiting.level + 1,
                 });
             }
         }
-        shown
+        children
     }
 
-    fn line(&mut self, name: &OsString, kind: fs::FileType, path: &Path) -> String {
+    fn is_meant(&self, path: &Path) -> bool {
+        let path = path.as_os_str().as_bytes();
+        match &self.globs {
+            None => true,
+            Some(globs) => globs.globs.iter().any(|glob| glob.is_match(path)),
+        }
+    }
+
+    /// A new node, if there is room.
+    fn place(&mut self, line: String, before: u64, path: &Path) -> Option<usize> {
+        self.full |= self.nodes.len() as u64 >= self.most;
+        if self.full {
+            return None;
+        }
+        let cost = line.len() as u64 + before + 5;
+        let Some(room) = self.room.checked_sub(cost) else {
+            self.full = true;
+            return None;
+        };
+        self.room = room;
+        self.nodes.push(Node {
+            line,
+            path: match self.globs {
+                Some(_) => path.as_os_str().to_os_string(),
+                None => OsString::new(),
+            },
+            children: Vec::new(),
+        });
+        Some(self.nodes.len() - 1)
+    }
+
+    fn line(&mut self, name: &OsString, kind: Kind, path: &Path) -> String {
         let readable = name.to_str();
         let shown = shown(&name.to_string_lossy());
-        let mut line = if kind.is_dir() {
-            format!("{shown}/")
-        } else if kind.is_symlink() {
-            match fs::read_link(path) {
+        let mut line = match kind {
+            Kind::File => shown,
+            Kind::Folder => format!("{shown}/"),
+            Kind::Link => match fs::read_link(path) {
                 Ok(target) => format!("{shown} -> {}", super::shown(&target.to_string_lossy())),
                 Err(error) => format!("{shown} -> ({error})"),
-            }
-        } else if kind.is_fifo() {
-            format!("{shown} (FIFO)")
-        } else if kind.is_socket() {
-            format!("{shown} (socket)")
-        } else if kind.is_char_device() || kind.is_block_device() {
-            format!("{shown} (device)")
-        } else {
-            shown
+            },
+            Kind::Fifo => format!("{shown} (FIFO)"),
+            Kind::Socket => format!("{shown} (socket)"),
+            Kind::Device => format!("{shown} (device)"),
         };
         if readable.is_none() {
             self.odd_names = true;
@@ -282,13 +411,36 @@ impl Walk {
         }
     }
 
-    fn summary(&self) -> String {
+    /// What wildcards mean, a path a line, in the order of their bytes.
+    fn paths(&mut self, folder: &WsPath, out: &mut String) {
+        self.nodes.sort_by(|a, b| a.path.cmp(&b.path));
+        let start = match folder.shown() {
+            "." => Path::new(""),
+            shown => Path::new(shown),
+        };
+        for node in &self.nodes {
+            let folder = start.join(Path::new(&node.path));
+            let folder = folder.parent().unwrap_or(Path::new(""));
+            let folder = shown(&folder.to_string_lossy());
+            let slash = if folder.is_empty() { "" } else { "/" };
+            out.push_str(&format!("{folder}{slash}{}\n", node.line));
+        }
+    }
+
+    fn summary(&self, path: &str) -> String {
         let shown = self.nodes.len() as u64;
+        let (one, many, narrower) = match self.globs {
+            None => ("entry", "entries", "give a folder as path"),
+            Some(_) => ("match", "matches", "use a narrower path"),
+        };
         let mut text = match (self.cut, shown == self.total) {
-            (false, true) if shown == 1 => "1 entry.".to_string(),
-            (false, true) => format!("{} entries.", grouped(shown)),
+            (false, true) if shown == 0 && self.globs.is_some() => {
+                format!("no match for `{}`.", super::shown(path))
+            }
+            (false, true) if shown == 1 => format!("1 {one}."),
+            (false, true) => format!("{} {many}.", grouped(shown)),
             (false, false) => format!(
-                "{} of {} entries shown; give a folder as path{} to see more.",
+                "{} of {} {many} shown; {narrower}{} to see more.",
                 grouped(shown),
                 grouped(self.total),
                 match shown < self.most {
@@ -300,7 +452,7 @@ impl Walk {
                 }
             ),
             (true, _) => format!(
-                "{} of at least {} entries shown; give a folder as path to see more.",
+                "{} of at least {} {many} shown; {narrower} to see more.",
                 grouped(shown),
                 grouped(self.total)
             ),
@@ -308,21 +460,27 @@ impl Walk {
         if self.closed {
             text.push_str(" `...`: not opened; give such a folder as path to see into it.");
         }
-        if self.left_out > 0 {
-            let noun = if self.left_out == 1 {
-                "entry"
-            } else {
-                "entries"
-            };
-            text.push_str(&format!(
-                " {} hidden {noun} left out (hidden=true shows them).",
-                grouped(self.left_out)
+        // Who gives a pattern and finds something does not ask for the rest.
+        if self.globs.is_none() || self.total == 0 {
+            text.push_str(&left_out(self.left_out, "hidden", "hidden=true shows them"));
+            text.push_str(&left_out(
+                self.ignored,
+                "ignored",
+                "give one as path to see it",
             ));
         }
         if self.odd_names {
             text.push_str(" Names that are not UTF-8 are shown repaired; tools cannot open them, a command can.");
         }
         text
+    }
+}
+
+fn left_out(count: u64, what: &str, step: &str) -> String {
+    match count {
+        0 => String::new(),
+        1 => format!(" 1 {what} entry left out ({step})."),
+        _ => format!(" {} {what} entries left out ({step}).", grouped(count)),
     }
 }
 
@@ -339,12 +497,12 @@ mod tests {
             fs::create_dir_all(root.join(name)).expect("folder");
             fs::write(root.join(name).join("x"), "").expect("file");
         }
-        let mut walk = Walk::new(9, 2, 1_000, false, Reach { entries, folders });
-        let top = walk.run(&root);
+        let mut tree = Tree::new(9, 2, 1_000, false, Reach { entries, folders });
+        let top = tree.run(&root, Levels::default());
         fs::remove_dir_all(&root).expect("removes");
         let mut out = String::new();
-        walk.render(&top.expect("reads"), 0, &mut out);
-        assert_eq!(format!("{out}{}", walk.summary()), expected);
+        tree.render(&top.expect("reads"), 0, &mut out);
+        assert_eq!(format!("{out}{}", tree.summary(".")), expected);
     }
 
     #[test]

@@ -47,6 +47,7 @@ mod misfit;
 mod nearest;
 mod outputs;
 mod patch;
+mod problems;
 mod protected;
 mod range;
 mod read;
@@ -252,14 +253,20 @@ impl Toolbox {
                 depth,
                 max_entries,
                 hidden,
-            } => Prepared::Outcome(list::list(
-                &self.workspace,
-                path.as_deref(),
-                depth,
-                max_entries,
-                hidden,
-                self.limits.read_bytes,
-            )),
+            } => {
+                let asked = list::Asked {
+                    path: path.as_deref(),
+                    depth,
+                    max_entries,
+                    hidden,
+                };
+                Prepared::Outcome(list::list(
+                    &self.workspace,
+                    self.ignore_rules.as_deref(),
+                    self.limits.read_bytes,
+                    &asked,
+                ))
+            }
             Call::ReadFile {
                 path,
                 start_line,

@@ -28,17 +28,14 @@ mod kept;
 pub(super) mod scan;
 mod shorten;
 
-use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::ignore::glob::Glob;
-use crate::ignore::{self, Problem, Stop, Walk, share};
+use crate::ignore::{self, Stop, Walk, share};
 use crate::protocol::{Facts, ToolOutcome, ToolStatus};
 use crate::regex::{Cause, Options, Regex};
 use crate::sys::Cancel;
@@ -46,6 +43,7 @@ use crate::text::{self, grouped};
 
 use super::globs::globs;
 use super::outputs::Outputs;
+use super::problems::{listed, said};
 use super::read::open_output;
 use super::workspace::{Purpose, Refusal, Workspace, WsPath};
 use super::{done, failed, shown};
@@ -57,8 +55,6 @@ const MAX_MATCHES: u64 = 1_000;
 const TIME: Duration = Duration::from_secs(30);
 /// More would wait for the disk and for each other.
 const MAX_THREADS: usize = 8;
-/// Places that could not be read, named.
-const NAMED: usize = 3;
 
 /// What was asked for.
 #[derive(Debug)]
@@ -243,13 +239,11 @@ impl Search {
         found.binary = workers.iter().map(|worker| worker.binary).sum();
         (found.hidden, found.ignored) = (walk.hidden(), walk.ignored());
         unreadable.sort_by_key(|(number, _, _)| *number);
-        found.said = said(
-            &walk,
-            &options.root,
-            unreadable
-                .iter()
-                .map(|(_, file, error)| (path(file), error)),
-        );
+        let files = unreadable
+            .iter()
+            .map(|(_, file, error)| (path(file), error));
+        let (problems, more) = walk.problems();
+        found.said = said(problems, more, &options.root, files.collect());
         Ok(found)
     }
 
@@ -449,70 +443,6 @@ impl Found {
             ignored: 0,
             said: Vec::new(),
         }
-    }
-}
-
-/// Sentences on what could not be read, and on lines of rules that are none.
-fn said<'e>(
-    walk: &Walk,
-    root: &Path,
-    files: impl Iterator<Item = (String, &'e io::Error)>,
-) -> Vec<String> {
-    let (problems, more) = walk.problems();
-    let name = |full: &[u8]| {
-        let full = Path::new(OsStr::from_bytes(full));
-        let path = full.strip_prefix(root).unwrap_or(full);
-        shown(&path.to_string_lossy())
-    };
-    let (mut unreadable, mut rules) = (Vec::new(), Vec::new());
-    for problem in problems {
-        match problem {
-            Problem::Unreadable { path, error } => {
-                unreadable.push(format!("`{}` ({error})", name(path)));
-            }
-            Problem::Rule { path, fault } => rules.push(format!(
-                "line {} of `{}` ({})",
-                fault.line,
-                name(path),
-                fault.error.cause
-            )),
-            Problem::LongRules { path } => rules.push(format!(
-                "what follows the first {} bytes of `{}`",
-                grouped(ignore::MAX_RULES_BYTES as u64),
-                name(path)
-            )),
-        }
-    }
-    unreadable.extend(files.map(|(file, error)| format!("`{file}` ({error})")));
-    let mut said = Vec::new();
-    if !unreadable.is_empty() {
-        said.push(format!("Could not be read: {}.", named(unreadable, more)));
-    }
-    if !rules.is_empty() {
-        said.push(format!(
-            "Without effect among the ignore rules: {}.",
-            named(rules, 0)
-        ));
-    }
-    said
-}
-
-/// The first of them, and how many others there are.
-fn named(mut names: Vec<String>, more: u64) -> String {
-    let others = names.len().saturating_sub(NAMED) as u64 + more;
-    names.truncate(NAMED);
-    if others > 0 {
-        names.push(format!("{} more", grouped(others)));
-    }
-    listed(names)
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn listed(mut names: Vec<String>) -> String {
-    match names.pop() {
-        None => String::new(),
-        Some(last) if names.is_empty() => last,
-        Some(last) => format!("{} and {last}", names.join(", ")),
     }
 }
 

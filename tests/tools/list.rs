@@ -6,7 +6,12 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
+use std::time::Duration;
+
+use zcoder::tools::{Limits, Toolbox, Workspace};
+
 use super::kit::Kit;
+use crate::support::temp::Temp;
 
 fn kit(names: &[&str]) -> Kit {
     let kit = Kit::new();
@@ -136,6 +141,116 @@ fn hidden_entries_are_counted_and_git_is_never_opened() {
 }
 
 #[test]
+fn ignored_entries_are_left_out_and_counted() {
+    let mut kit = kit(&["a.o", "b", "out/x", "s/a.o", "s/out/y"]);
+    kit.put(".gitignore", "*.o\n/out/\n");
+    kit.put("s/.ignore", "out\n");
+    let hidden = "1 hidden entry left out (hidden=true shows them).";
+    assert_eq!(
+        kit.ok("list_files", &[]),
+        format!(
+            "./\n  b\n  s/\n2 entries. 2 hidden entries left out (hidden=true shows them). 4 ignored entries left out \
+             (give one as path to see it)."
+        )
+    );
+    // What is named is listed, with the rules from above for what is in it.
+    assert_eq!(
+        kit.ok("list_files", &[("path", "out")]),
+        "out/\n  x\n1 entry."
+    );
+    assert_eq!(
+        kit.ok("list_files", &[("path", "s")]),
+        format!("s/\n0 entries. {hidden} 2 ignored entries left out (give one as path to see it).")
+    );
+    // In a repository its own rules as well.
+    kit.put(".git/info/exclude", "b\n");
+    kit.put("s/.ignore", "[\n");
+    assert_eq!(
+        kit.ok("list_files", &[("depth", "1")]),
+        "./\n  s/ ...\n1 entry. `...`: not opened; give such a folder as path to see into it. 2 hidden entries left out (hidden=true shows \
+         them). 3 ignored entries left out (give one as path to see it)."
+    );
+    let text = kit.ok("list_files", &[("path", "s")]);
+    let said = " Without effect among the ignore rules: line 1 of `s/.ignore` (`[` has no `]`).";
+    assert!(text.ends_with(said), "{text}");
+}
+
+#[test]
+fn wildcards_give_paths() {
+    let names = [
+        "a.rs",
+        "src/b.rs",
+        "src/c.c",
+        "src/deep/d.rs",
+        "src/deep/e/f.rs",
+        "tests/deep/g",
+        ".h/i.rs",
+    ];
+    let path = |path| [("path", path)];
+    check(
+        &names,
+        &path("*.rs"),
+        "a.rs\nsrc/b.rs\nsrc/deep/d.rs\nsrc/deep/e/f.rs\n4 matches.",
+    );
+    check(&names, &path("./*.rs"), "a.rs\n1 match.");
+    check(
+        &names,
+        &path("src/*"),
+        "src/b.rs\nsrc/c.c\nsrc/deep/\n3 matches.",
+    );
+    check(
+        &names,
+        &path("**/deep"),
+        "src/deep/\ntests/deep/\n2 matches.",
+    );
+    check(
+        &names,
+        &path("src/**/*.{rs,c}"),
+        "src/b.rs\nsrc/c.c\nsrc/deep/d.rs\nsrc/deep/e/f.rs\n4 matches.",
+    );
+    check(
+        &names,
+        &[("path", "**/i.rs"), ("hidden", "true")],
+        ".h/i.rs\n1 match.",
+    );
+    check(
+        &names,
+        &path("**/i.rs"),
+        "no match for `**/i.rs`. 1 hidden entry left out (hidden=true shows them).",
+    );
+    check(
+        &names,
+        &[("path", "**/*.rs"), ("max_entries", "2")],
+        "a.rs\nsrc/b.rs\n2 of 4 matches shown; use a narrower path, or a larger max_entries (up to 2,000), to see more.",
+    );
+    check(&["[x]/a", "x/b"], &path("[x]"), "[x]/\n  a\n1 entry.");
+}
+
+#[test]
+fn our_own_folders_are_not_opened() {
+    let temp = Temp::new();
+    temp.write("ws/state/secret", "");
+    let root = temp.path().join("ws");
+    let workspace = Workspace::open(&root, vec![root.join("state")]).expect("opens");
+    let limits = Limits {
+        read_bytes: 1_000,
+        output_bytes: 1_000,
+        command_timeout: Duration::from_secs(1),
+        command_wrapper: Vec::new(),
+    };
+    let mut kit = Kit::new();
+    kit.toolbox = Toolbox::new(workspace, limits, temp.path().join("outputs"), true);
+    assert_eq!(
+        kit.ok("list_files", &[]),
+        "./\n  state/ ...\n1 entry. `...`: not opened; give such a folder as path to see into it."
+    );
+    assert_eq!(
+        kit.ok("list_files", &[("path", "**/secret")]),
+        "no match for `**/secret`."
+    );
+}
+
+#[test]
 fn links_and_special_files_are_named_and_not_followed() {
     let mut kit = kit(&["real/x"]);
     let at = |name: &str| kit.root().join(name);
@@ -176,6 +291,17 @@ fn what_cannot_be_listed() {
         "list_files",
         &[("path", "f")],
         "`f` is a file, not a folder. Give the path of a folder; read_file reads files.",
+    );
+    kit.fails(
+        "list_files",
+        &[("path", "gone/*.c")],
+        "there is no `gone` in the workspace. list_files shows what is there.",
+    );
+    kit.fails(
+        "list_files",
+        &[("path", "a[b")],
+        "`a[b` is neither a path that exists nor a pattern: `[` has no `]`. Wildcards are *, **, ?, [a-z] and {a,b}; a backslash takes \
+         their meaning away.",
     );
     kit.fails(
         "list_files",
