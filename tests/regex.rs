@@ -4,8 +4,11 @@
 
 mod agree;
 mod generate;
+mod limits;
+mod plans;
 mod refused;
 mod syntax;
+mod unicode;
 
 use std::ops::Range;
 use zcoder::regex::{Cache, Options, Regex, resume};

@@ -32,7 +32,7 @@ pub(super) const NONE: Column = 1;
 pub(super) const DECODE: Column = 2;
 
 /// More than any pattern but a list of Chinese words needs; then they are forgotten and begun again.
-const MAX_COLUMNS: usize = 4096;
+const MAX_COLUMNS: usize = 1024;
 
 /// Characters whose column is remembered, a power of two: an alphabet fits, of Chinese the most frequent.
 const REMEMBERED: usize = 2048;
@@ -139,17 +139,22 @@ impl Columns {
         if c.is_ascii() {
             return self.bytes[c as usize];
         }
+        if let Some(column) = self.remembered(c) {
+            return column;
+        }
         if self.remembered.is_empty() {
             self.remembered = vec![('\0', NONE); REMEMBERED];
         }
-        let slot = c as usize % REMEMBERED;
-        let (known, column) = self.remembered[slot];
-        if known == c {
-            return column;
-        }
         let column = self.kind_of(program, c);
-        self.remembered[slot] = (c, column);
+        self.remembered[c as usize % REMEMBERED] = (c, column);
         column
+    }
+
+    /// The column of a character beyond ASCII that was met lately.
+    #[inline]
+    pub(super) fn remembered(&self, character: char) -> Option<Column> {
+        let (known, column) = *self.remembered.get(character as usize % REMEMBERED)?;
+        (known == character).then_some(column)
     }
 
     /// Whether there are so many that the next one may find no place.

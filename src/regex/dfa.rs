@@ -27,9 +27,10 @@ use super::pikevm::Seen;
 use super::prefilter::Prefilter;
 use super::program::{Inst, Pc, Program, read, read_back, side_before};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What states and their transitions may take: all that common patterns ever reach, and little beside the text of a large file.
-const MAX_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 2 << 20;
 
 /// An entry of the table: the place of a state's row, and marks. Entries below this need no second look.
 const MARKED: u32 = 1 << 31;
@@ -62,8 +63,8 @@ pub(super) struct Dfa {
     shift: u32,
     table: Vec<u32>,
     /// The threads of each row.
-    states: Vec<State>,
-    rows: HashMap<State, u32>,
+    states: Vec<Arc<State>>,
+    rows: HashMap<Arc<State>, u32>,
     /// The row to begin in, by the side that was read last.
     starts: [u32; Side::COUNT],
     /// The leaves to begin with: a state that has the same ones is marked.
@@ -192,30 +193,60 @@ impl Dfa {
     #[inline]
     fn run(&self, text: &[u8], from: usize, state: u32) -> (u32, usize) {
         let (table, columns) = (self.table.as_slice(), self.columns.bytes());
-        let mut state = state;
-        for (index, &byte) in text[from..].iter().enumerate() {
+        let (mut state, mut at) = (state, from);
+        while let Some(&byte) = text.get(at) {
             let next = table[state as usize + usize::from(columns[usize::from(byte)])];
+            if next < MARKED {
+                state = next;
+                at += 1;
+                continue;
+            }
+            // Without this a text of another script would leave the loop at every character.
+            let (next, length) = match read(text, at) {
+                (Some(c), length) if length > 1 => (self.known_entry(state, c), length),
+                (Some(_) | None, _) => break,
+            };
             if next >= MARKED {
-                return (state, from + index);
+                break;
             }
             state = next;
+            at += length;
         }
-        (state, text.len())
+        (state, at)
+    }
+
+    /// The entry for a character beyond ASCII, if both its column and the entry are known.
+    #[inline]
+    fn known_entry(&self, state: u32, character: char) -> u32 {
+        match self.columns.remembered(character) {
+            Some(column) => self.table[state as usize + usize::from(column)],
+            None => UNKNOWN,
+        }
     }
 
     #[inline]
     fn run_back(&self, text: &[u8], bound: usize, from: usize, state: u32) -> (u32, usize) {
         let (table, columns) = (self.table.as_slice(), self.columns.bytes());
-        let mut state = state;
         let rest = text.get(bound..from).unwrap_or_default();
-        for (index, &byte) in rest.iter().enumerate().rev() {
+        let (mut state, mut at) = (state, rest.len());
+        while let Some(&byte) = rest[..at].last() {
             let next = table[state as usize + usize::from(columns[usize::from(byte)])];
+            if next < MARKED {
+                state = next;
+                at -= 1;
+                continue;
+            }
+            let (next, length) = match read_back(rest, at) {
+                (Some(c), length) if length > 1 => (self.known_entry(state, c), length),
+                (Some(_) | None, _) => break,
+            };
             if next >= MARKED {
-                return (state, bound + index + 1);
+                break;
             }
             state = next;
+            at -= length;
         }
-        (state, bound.min(from))
+        (state, from - rest.len() + at)
     }
 
     /// The entry for the character at `at`, and the character's length: 0 at the end.
@@ -262,7 +293,7 @@ impl Dfa {
         let column = self.columns.of(program, character);
         if shift_for(self.columns.len()) > self.shift {
             // Rows of another width: all of them are in other places then.
-            let threads = self.states[(state >> self.shift) as usize].clone();
+            let threads = Arc::clone(&self.states[(state >> self.shift) as usize]);
             self.shift = shift_for(self.columns.len());
             self.clear();
             state = self.row(threads);
@@ -280,14 +311,14 @@ impl Dfa {
         let from = &self.states[(state >> self.shift) as usize];
         let (kind, side) = (self.columns.kind(column), self.columns.side(column));
         let matched = self.work.read(program, from, kind, side);
-        let open = from.open && !(matched && !program.backwards);
+        let open = from.open && (!matched || program.backwards);
         if open {
             self.work.expand(program, 0);
         }
         let is_start = open && *self.work.leaves == *self.start_leaves;
         let next = self.work.state(program, side, open);
         let emptied = self.emptied;
-        let row = self.row(next);
+        let row = self.row(Arc::new(next));
         let mut entry = row;
         if row == 0 {
             entry |= DEAD;
@@ -314,18 +345,19 @@ impl Dfa {
         self.work.leaves.extend_from_slice(&self.start_leaves);
         // Backwards all begins at the end of a match that is known.
         let state = self.work.state(program, read, !program.backwards);
-        let row = self.row(state);
+        let row = self.row(Arc::new(state));
         self.starts[read as usize] = row;
         row
     }
 
     /// The row of a state: where it is, or a new one. May empty the table before.
-    fn row(&mut self, state: State) -> u32 {
+    fn row(&mut self, state: Arc<State>) -> u32 {
         if let Some(&row) = self.rows.get(&state) {
             return row;
         }
         let width = 1 << self.shift;
-        let bytes = 2 * (size_of::<State>() + state.leaves.len() * size_of::<Pc>()) + 16;
+        // Itself and its leaves, the two counts beside it, and a place in each of the two lists.
+        let bytes = size_of::<State>() + state.leaves.len() * size_of::<Pc>() + 16 + 2 * 24;
         let used = self.bytes + self.table.len() * size_of::<u32>();
         if used + bytes + width * size_of::<u32>() > MAX_BYTES && self.states.len() > 1 {
             self.clear();
@@ -333,7 +365,7 @@ impl Dfa {
         let row = self.table.len() as u32;
         self.table.resize(self.table.len() + width, UNKNOWN);
         self.bytes += bytes;
-        self.states.push(state.clone());
+        self.states.push(Arc::clone(&state));
         self.rows.insert(state, row);
         row
     }
@@ -346,16 +378,16 @@ impl Dfa {
         self.starts = [UNKNOWN; Side::COUNT];
         self.bytes = 0;
         self.emptied += 1;
-        self.row(State {
+        self.row(Arc::new(State {
             leaves: Box::default(),
             read: Side::Other,
             open: false,
-        });
+        }));
     }
 
     /// Empties the table but for one row, whose new place it gives.
     fn clear_but(&mut self, state: u32) -> u32 {
-        let threads = self.states[(state >> self.shift) as usize].clone();
+        let threads = Arc::clone(&self.states[(state >> self.shift) as usize]);
         self.clear();
         self.row(threads)
     }
@@ -448,7 +480,6 @@ impl Work {
         State {
             leaves: self.leaves.as_slice().into(),
             read: if asked { read } else { Side::Other },
-
             open,
         }
     }
@@ -457,4 +488,61 @@ impl Work {
 /// The width of rows, as a power of two, for so many columns.
 fn shift_for(columns: usize) -> u32 {
     columns.next_power_of_two().trailing_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::regex::{Options, compile, parse, pikevm};
+
+    /// `a` and `x` in an order without a pattern.
+    fn mixture(length: usize) -> Vec<u8> {
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+            b"ax"[(state >> 31) as usize]
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    #[track_caller]
+    fn check(pattern: &str, text: &[u8], expected_emptied: u64) {
+        let tree = parse::parse(pattern, Options::default()).expect("a pattern that parses");
+        let program = compile::compile(&tree, false, false);
+        let mut dfa = Dfa::new(&program, false);
+        let end = dfa.find_end(&program, None, text, 0);
+        let expected = pikevm::PikeVm::default().find(&program, text, 0);
+        assert_eq!(end, expected.map(|span| span.end));
+        let used = dfa.bytes + dfa.table.len() * size_of::<u32>();
+        assert!(used <= MAX_BYTES, "{used} bytes");
+        assert!(dfa.emptied >= expected_emptied, "{} times", dfa.emptied);
+    }
+
+    #[test]
+    fn a_full_table_is_emptied_and_the_search_goes_on() {
+        let mut text = mixture(40_000);
+        text.extend_from_slice(b"b");
+        // 2^16 states of up to 17 threads.
+        check("[ax]*a[ax]{16}b", &text, 2);
+        check("[ax]*a[ax]{16}c", &text, 2);
+    }
+
+    #[test]
+    fn more_kinds_of_characters_than_columns_are_forgotten_and_found_again() {
+        let characters: Vec<char> = ('\u{4e00}'..'\u{5300}').collect();
+        let alternatives: Vec<String> = characters.iter().map(char::to_string).collect();
+        let pattern = format!("(?:{})+!", alternatives.join("|"));
+        let tree = parse::parse(&pattern, Options::default()).expect("a pattern that parses");
+        let program = compile::compile(&tree, false, false);
+        let text = format!("{}!", alternatives.concat());
+        let mut dfa = Dfa::new(&program, false);
+        for _ in 0..2 {
+            assert_eq!(
+                dfa.find_end(&program, None, text.as_bytes(), 0),
+                Some(text.len())
+            );
+        }
+        assert!(dfa.columns.len() <= 1024 + 1);
+        assert!(dfa.emptied > 2);
+    }
 }

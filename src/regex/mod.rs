@@ -247,9 +247,9 @@ impl fmt::Debug for Cache {
     }
 }
 
-/// The program, an instruction a line.
+/// How it is searched for, and the program, an instruction a line.
 impl fmt::Debug for Regex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.compiled.forwards.fmt(f)
+        write!(f, "{:?}\n{:?}", self.compiled.plan, self.compiled.forwards)
     }
 }

@@ -16,8 +16,8 @@ use super::prefilter::Prefilter;
 use super::rarity;
 use super::tree::{Node, Tree};
 use crate::sys::simd::ByteSet;
+use std::fmt;
 
-#[derive(Debug)]
 pub(super) enum Plan {
     Words(Prefilter),
     Begins(Prefilter),
@@ -63,6 +63,17 @@ impl Plan {
             return Plan::Alone;
         }
         Plan::Begins(Prefilter::Set(ByteSet::new(first.ascii, first.beyond)))
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Plan::Words(prefilter) => write!(f, "is {prefilter:?}"),
+            Plan::Begins(prefilter) => write!(f, "begins with {prefilter:?}"),
+            Plan::Inside(prefilter) => write!(f, "lines with {prefilter:?}"),
+            Plan::Alone => f.write_str("automaton alone"),
+        }
     }
 }
 

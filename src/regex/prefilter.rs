@@ -11,12 +11,12 @@
 
 use super::rarity;
 use crate::sys::simd::{self, ByteSet, Fingerprints, Pair};
+use std::fmt;
 use std::ops::Range;
 
 /// With more words their fingerprints are everywhere.
 pub(super) const MAX_WORDS: usize = 64;
 
-#[derive(Debug)]
 pub(super) enum Prefilter {
     Word(Word),
     Words(Words),
@@ -49,6 +49,13 @@ impl Prefilter {
         match words.as_slice() {
             [] => None,
             [word] => Some(Prefilter::Word(Word::new(word))),
+            words if words.iter().all(|word| word.len() == 1 && word.is_ascii()) => {
+                let bits = words
+                    .iter()
+                    .flatten()
+                    .fold(0, |bits, byte| bits | 1 << byte);
+                Some(Prefilter::Set(ByteSet::new(bits, false)))
+            }
             _ => Some(Prefilter::Words(Words::new(words))),
         }
     }
@@ -76,6 +83,25 @@ impl Prefilter {
             }
             Prefilter::Words(words) => words.find(text, from),
             Prefilter::Set(_) => self.find(text, from).map(|at| at..at + 1),
+        }
+    }
+}
+
+impl fmt::Debug for Prefilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Prefilter::Word(word) => write!(f, "{}", word.bytes.escape_ascii()),
+            Prefilter::Words(words) => {
+                for (index, (word, _)) in words.words.iter().enumerate() {
+                    let comma = if index > 0 { ", " } else { "" };
+                    write!(f, "{comma}{}", word.escape_ascii())?;
+                }
+                Ok(())
+            }
+            Prefilter::Set(set) => {
+                let count = (0..=0xff).filter(|&byte| set.contains(byte)).count();
+                write!(f, "one of {count} bytes")
+            }
         }
     }
 }

@@ -91,19 +91,30 @@ impl fmt::Debug for Program {
 }
 
 /// The character that begins at `at`, `None` for a byte that is not UTF-8, and its length. At the end: no length.
+#[inline]
 pub(super) fn read(text: &[u8], at: usize) -> (Option<char>, usize) {
     let rest = text.get(at..).unwrap_or_default();
-    let length = match rest.first() {
-        None => return (None, 0),
-        Some(&byte @ 0..=0x7f) => return (Some(char::from(byte)), 1),
-        Some(0xc2..=0xdf) => 2,
-        Some(0xe0..=0xef) => 3,
-        Some(0xf0..=0xf4) => 4,
-        Some(_) => return (None, 1),
-    };
-    match rest.get(..length).map(std::str::from_utf8) {
-        Some(Ok(text)) => (text.chars().next(), length),
-        Some(Err(_)) | None => (None, 1),
+    // RFC 3629 4, table of the well-formed sequences; those of four bytes are left to std.
+    match *rest {
+        [] => (None, 0),
+        [a @ 0..=0x7f, ..] => (Some(char::from(a)), 1),
+        [a @ 0xc2..=0xdf, b @ 0x80..=0xbf, ..] => {
+            let number = u32::from(a & 0x1f) << 6 | u32::from(b & 0x3f);
+            (char::from_u32(number), 2)
+        }
+        [a @ 0xe0..=0xef, b @ 0x80..=0xbf, c @ 0x80..=0xbf, ..] => {
+            let upper = u32::from(a & 0x0f) << 12 | u32::from(b & 0x3f) << 6;
+            let number = upper | u32::from(c & 0x3f);
+            match char::from_u32(number) {
+                Some(character) if number >= 0x800 => (Some(character), 3),
+                Some(_) | None => (None, 1),
+            }
+        }
+        [0xf0..=0xf4, _, _, _, ..] => match std::str::from_utf8(&rest[..4]) {
+            Ok(text) => (text.chars().next(), 4),
+            Err(_) => (None, 1),
+        },
+        [_, ..] => (None, 1),
     }
 }
 

@@ -16,7 +16,7 @@
 mod http;
 mod json;
 mod measure;
-mod walk;
+mod regex;
 
 use measure::Effort;
 use std::io::{self, Write};
@@ -26,7 +26,11 @@ use std::process::ExitCode;
 type Group = fn(&mut dyn Write, Effort) -> io::Result<()>;
 
 /// What `cargo bench` runs, in this order.
-const GROUPS: &[(&str, Group)] = &[("http", http::group), ("json", json::group)];
+const GROUPS: &[(&str, Group)] = &[
+    ("http", http::group),
+    ("json", json::group),
+    ("regex", regex::group),
+];
 
 /// A part of the library as a program of its own, over the given arguments.
 type Primitive = fn(&mut dyn Write, &[String]) -> io::Result<()>;
