@@ -196,7 +196,7 @@ fn what_is_wrong_with_a_command_line_is_named() {
     refused(
         &["models", "--yes"],
         none,
-        "`--yes` has no meaning for `zcoder models`; it belongs to `zcoder -p` and `zcoder tool`",
+        "`--yes` has no meaning for `zcoder models`; it belongs to `zcoder -p` and `zcoder tool` and `zcoder policy` and `zcoder trust`",
     );
     refused(
         &["-c"],
@@ -421,7 +421,7 @@ fn permissions_add_up_and_a_flag_beats_a_variable() {
     use {CommandMode as C, EditMode as E};
     let none: &[(&str, &str)] = &[];
     permits(&[], none, C::Ask, E::Auto);
-    permits(&["--yes"], none, C::Allow, E::Auto);
+    permits(&["--yes"], none, C::Allow, E::Allow);
     permits(&["--read-only"], none, C::Deny, E::Deny);
     permits(&["--deny-commands"], none, C::Deny, E::Auto);
     permits(&["--deny-commands", "--read-only"], none, C::Deny, E::Deny);
@@ -432,7 +432,7 @@ fn permissions_add_up_and_a_flag_beats_a_variable() {
         E::Deny,
     );
     permits(&["--read-only"], &[("ZCODER_YES", "1")], C::Deny, E::Deny);
-    permits(&["--yes"], &[("ZCODER_READ_ONLY", "1")], C::Allow, E::Auto);
+    permits(&["--yes"], &[("ZCODER_READ_ONLY", "1")], C::Allow, E::Allow);
     permits(
         &["--edits", "ask"],
         &[("ZCODER_YES", "1")],

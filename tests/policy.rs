@@ -4,14 +4,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use zcoder::policy::{Command, CommandMode, EditMode, Policy, Profile, Verdict};
-use zcoder::protocol::{DecidedBy, Question};
+use zcoder::protocol::{CommandPart, DecidedBy, Offers, Question};
 
 fn policy(commands: CommandMode, edits: EditMode) -> Policy {
     Policy::new(commands, edits, Profile::Coding, None)
 }
 
+/// Asks for everything, also for what needs no rule.
 fn asking() -> Policy {
-    policy(CommandMode::Ask, EditMode::Ask)
+    let mut policy = policy(CommandMode::Ask, EditMode::Ask);
+    policy.without_builtin();
+    policy
 }
 
 fn sysadmin(commands: CommandMode) -> Policy {
@@ -196,7 +199,6 @@ fn a_yes_for_the_session_holds_for_the_raw_text_and_folder() {
     let Verdict::Ask(question) = policy.command(command("printf '\t'")) else {
         panic!("not asked");
     };
-    assert!(question.can_be_granted());
     assert!(policy.grant(&question));
     allowed(policy.command(command("printf '\t'")), &DecidedBy::Session);
     // It looks the same in a question, and is another command.
@@ -224,7 +226,6 @@ fn sysadmin_asks_for_every_command() {
     let Verdict::Ask(question) = policy.command(command("ls")) else {
         panic!("not asked");
     };
-    assert!(!question.can_be_granted());
     assert!(!policy.grant(&question));
     asked(policy.command(command("ls")));
     assert!(matches!(
@@ -256,9 +257,24 @@ fn a_question_shows_the_whole_command() {
             cwd: "src\\x07".to_string(),
             timeout_seconds: 120,
             wrapper: vec!["bwrap".to_string(), "--ro-bind\\x1b".to_string()],
+            parts: vec![
+                CommandPart {
+                    text: format!("echo {}", "x".repeat(5_000)),
+                    ruling: "no rule allows it".to_string(),
+                },
+                CommandPart {
+                    text: "rm -r build".to_string(),
+                    ruling: "no rule allows it".to_string(),
+                },
+            ],
+            reasons: Vec::new(),
             notes: vec![
                 "holds characters that do not show; they are spelled out: \\x07".to_string()
             ],
+            offers: Offers {
+                exact: true,
+                ..Offers::default()
+            },
         }
     );
 }

@@ -4,6 +4,9 @@
 //! main → Typed::read → dispatch ─┬─ Run      run.rs      prompt, settings → engine::Setup → headless::run
 //!                                ├─ Models   models.rs   /api/tags, /api/ps → a table
 //!                                ├─ Tool     tool.rs     one tool through check, policy and approval
+//!                                ├─ Policy   policy.rs   what would happen to a command, and why
+//!                                ├─ Rules    rules.rs    the rules that count here; revoking one
+//!                                ├─ Trust    trust.rs    what a folder may bring along
 //!                                ├─ Decode   decode.rs   bytes → a shipped decoder → its steps
 //!                                ├─ Wire     wire.rs     a recorded file, readable
 //!                                ├─ StandIn  standin.rs  the stand-in model, for curl and for ourselves
@@ -20,16 +23,20 @@ mod decode;
 mod demo;
 mod help;
 mod models;
+mod policy;
+mod rules;
 mod run;
 mod standin;
 mod taps;
 mod tool;
+mod trust;
 mod wire;
 
 use crate::config::{
     self, Command, DemoSettings, StandInSettings, Typed, UsageError, current_folder, settings,
 };
 use crate::headless::out::{complain, exit, note, with_stdout};
+use crate::protocol::DecidedBy;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -54,6 +61,12 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
             models::run(typed)
         }
         Command::Tool => tool::run(typed, words(typed)?),
+        Command::Policy => policy::run(typed, words(typed)?),
+        Command::Rules => rules::run(typed),
+        Command::Trust => {
+            words::<0>(typed)?;
+            trust::run(typed)
+        }
         Command::Decode => decode::run(typed),
         Command::Wire => {
             let [file] = words(typed)?;
@@ -83,6 +96,17 @@ fn words<const N: usize>(typed: &Typed) -> Result<&[OsString; N], UsageError> {
     };
     let words = typed.words.as_slice();
     words.try_into().map_err(|_| wrong(words.get(N)))
+}
+
+/// Who decided, in words.
+fn by(by: &DecidedBy) -> String {
+    match by {
+        DecidedBy::Person => "a person".to_string(),
+        DecidedBy::Flag(flag) => (*flag).to_string(),
+        DecidedBy::Rule(rule) => rule.clone(),
+        DecidedBy::Session => "an earlier answer".to_string(),
+        DecidedBy::Nobody => "nobody".to_string(),
+    }
 }
 
 fn usage(error: &UsageError) -> u8 {

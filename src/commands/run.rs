@@ -21,7 +21,6 @@ use crate::engine::{self, Setup};
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, Options};
 use crate::model::Backend;
-use crate::policy::Policy;
 use crate::protocol::{Op, Status, Tap};
 use crate::session::Log;
 use crate::sys::poll::{self, Wake};
@@ -86,6 +85,12 @@ fn setup(
 ) -> Result<io::Result<Setup>, UsageError> {
     let workspace = open_workspace(&settings.place.folder, settings.paths.off_limits())?;
     let permissions = settings.permissions;
+    let policy = super::policy::build(
+        permissions,
+        &settings.paths,
+        workspace.root(),
+        settings.trust,
+    );
     let ignore_rules = git::ignore_rules(&settings.paths);
     let parts = || -> io::Result<(PathBuf, Log)> {
         let outputs = settings
@@ -99,12 +104,7 @@ fn setup(
         model: settings.server.options.clone(),
         toolbox: Toolbox::new(workspace, settings.tools.clone(), outputs, true)
             .with_ignore_rules(ignore_rules),
-        policy: Policy::new(
-            permissions.commands,
-            permissions.edits,
-            permissions.profile,
-            permissions.flag,
-        ),
+        policy,
         profile: permissions.profile,
         limits: settings.turn,
         log,

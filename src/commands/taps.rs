@@ -121,6 +121,8 @@ fn operation(op: &Op) -> String {
         Op::Decide { ask, decision } => match decision {
             Decision::Once => format!("question {}: once", ask.0),
             Decision::Session => format!("question {}: for the session", ask.0),
+            Decision::SessionRule => format!("question {}: its rules for the session", ask.0),
+            Decision::KeptRule => format!("question {}: its rules are kept", ask.0),
             Decision::Deny { .. } => format!("question {}: no", ask.0),
             Decision::Nobody => format!("question {}: nobody to ask", ask.0),
         },

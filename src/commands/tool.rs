@@ -15,7 +15,8 @@
 
 use super::run::{STDIN_BYTES, open_workspace, read_stdin};
 use crate::config::{
-    self, Paths, Source, Typed, UsageError, current_folder, git, paths, permissions, settings, utf8,
+    self, Id, Paths, Source, Typed, UsageError, current_folder, git, paths, permissions, settings,
+    utf8,
 };
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, ask, status_word};
@@ -55,11 +56,11 @@ pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError
         arguments: read_arguments(arguments)?,
     };
     let workspace = open_workspace(&place.folder, folders.off_limits())?;
-    let policy = Policy::new(
-        permissions.commands,
-        permissions.edits,
-        permissions.profile,
-        permissions.flag,
+    let policy = super::policy::build(
+        permissions,
+        &folders,
+        workspace.root(),
+        typed.is_on(Id::Trust),
     );
     let outputs = match random::id(12) {
         Ok(id) => folders.temp.join(format!("zcoder-{id}")),
@@ -167,7 +168,7 @@ impl Act {
     }
 
     /// The ticket, by the policy or by a person.
-    fn approve<T>(&self, what: &str, verdict: Verdict<T>) -> Result<Approved<T>, Stop> {
+    fn approve<T>(&mut self, verdict: Verdict<T>) -> Result<Approved<T>, Stop> {
         let asking = match verdict {
             Verdict::Allowed(approved) => return Ok(approved),
             Verdict::Denied { reason, .. } => return Err(Stop::Refused(reason)),
@@ -179,7 +180,13 @@ impl Act {
         let nobody = || Stop::Nobody(text::clip(&text::visible(what), NAMED_CHARS).into_owned());
         let tty = Tty::open().ok_or_else(nobody)?;
         match ask::ask(&tty, asking.question(), &self.cancel) {
-            Some(Decision::Once | Decision::Session) => Ok(asking.accept()),
+            Some(Decision::Once | Decision::Session | Decision::SessionRule) => Ok(asking.accept()),
+            Some(Decision::KeptRule) => {
+                if let Err(error) = self.policy.keep(&asking) {
+                    note(&format!("zcoder: the rule could not be kept: {error}"));
+                }
+                Ok(asking.accept())
+            }
             Some(Decision::Deny { reason }) => {
                 let reason = reason.unwrap_or_else(|| "refused on the terminal".to_string());
                 Err(Stop::Refused(reason))

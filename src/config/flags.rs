@@ -28,6 +28,12 @@ pub enum Command {
     Models,
     /// `zcoder tool NAME JSON`
     Tool,
+    /// `zcoder policy check CMD`
+    Policy,
+    /// `zcoder rules [revoke N]`
+    Rules,
+    /// `zcoder trust`
+    Trust,
     /// `zcoder decode STAGE [FILE|-]`
     Decode,
     /// `zcoder wire FILE`
@@ -80,6 +86,24 @@ pub const COMMANDS: &[CommandRow] = &[
         name: "tool",
         words: "NAME JSON",
         about: "run one tool as the agent would, without a model",
+    },
+    CommandRow {
+        command: Command::Policy,
+        name: "policy",
+        words: "check CMD",
+        about: "say what would happen to a command, part by part, and why",
+    },
+    CommandRow {
+        command: Command::Rules,
+        name: "rules",
+        words: "[revoke N]",
+        about: "list the rules that count here, or take back a kept one",
+    },
+    CommandRow {
+        command: Command::Trust,
+        name: "trust",
+        words: "",
+        about: "show what this folder brings along to steer zcoder, and trust it",
     },
     CommandRow {
         command: Command::Decode,
@@ -216,6 +240,8 @@ pub enum Id {
     Yes,
     DenyCommands,
     ReadOnly,
+    Trust,
+    Revoke,
     CommandTimeout,
     MaxToolOutput,
     MaxTurns,
@@ -283,6 +309,15 @@ impl Id {
 const RUN: &[Command] = &[Command::Run];
 const SERVER: &[Command] = &[Command::Run, Command::Models];
 const TOOLS: &[Command] = &[Command::Run, Command::Tool];
+const PERMISSIONS: &[Command] = &[Command::Run, Command::Tool, Command::Policy];
+const PLACES: &[Command] = &[
+    Command::Run,
+    Command::Tool,
+    Command::Policy,
+    Command::Rules,
+    Command::Trust,
+];
+const YES: &[Command] = &[Command::Run, Command::Tool, Command::Policy, Command::Trust];
 
 /// A flag without a short form or foreign spellings; rows that have them say so by `..`.
 const fn flag(
@@ -352,20 +387,24 @@ pub const FLAGS: &[Flag] = &[
     flag(Id::GapTimeout, "--gap-timeout", Value("SECONDS|off"), &["ZCODER_GAP_TIMEOUT"], SERVER, G::Server,
         "limit for silence within a reply. Default 300"),
 
-    Flag { short: Some('w'), ..flag(Id::Workspace, "--workspace", Value("FOLDER"), &["ZCODER_WORKSPACE"], TOOLS, G::Workspace,
+    Flag { short: Some('w'), ..flag(Id::Workspace, "--workspace", Value("FOLDER"), &["ZCODER_WORKSPACE"], PLACES, G::Workspace,
         "the only folder that tools may read and change. Default: the current one; `/` and a home folder must be named here") },
-    flag(Id::Profile, "--profile", OneOf(&["coding", "sysadmin"]), &["ZCODER_PROFILE"], TOOLS, G::Workspace,
+    flag(Id::Profile, "--profile", OneOf(&["coding", "sysadmin"]), &["ZCODER_PROFILE"], PERMISSIONS, G::Workspace,
         "which agent: `sysadmin` diagnoses first, asks for each exact command and refuses what destroys a machine"),
-    flag(Id::Edits, "--edits", OneOf(&["auto", "ask", "deny"]), &["ZCODER_EDITS"], TOOLS, G::Workspace,
+    flag(Id::Edits, "--edits", OneOf(&["auto", "ask", "deny"]), &["ZCODER_EDITS"], PERMISSIONS, G::Workspace,
         "what happens to changes of files. Default auto: made and shown"),
-    flag(Id::Commands, "--commands", OneOf(&["ask", "allow", "deny"]), &["ZCODER_COMMANDS", "ZCODER_COMMAND_POLICY"], TOOLS, G::Workspace,
-        "what happens to commands. Default ask: on the terminal, or exit code 4 when there is none"),
-    flag(Id::Yes, "--yes", Nothing, &["ZCODER_YES"], TOOLS, G::Workspace,
-        "allow commands and edits of this run, unasked, but for commands that destroy a machine or a whole workspace"),
-    flag(Id::DenyCommands, "--deny-commands", Nothing, &["ZCODER_DENY_COMMANDS"], TOOLS, G::Workspace,
+    flag(Id::Commands, "--commands", OneOf(&["ask", "allow", "deny"]), &["ZCODER_COMMANDS", "ZCODER_COMMAND_POLICY"], PERMISSIONS, G::Workspace,
+        "what happens to commands that no rule settles. Default ask: on the terminal, or exit code 4 when there is none"),
+    flag(Id::Yes, "--yes", Nothing, &["ZCODER_YES"], YES, G::Workspace,
+        "allow commands and edits of this run, unasked, but for commands that destroy a machine or a whole workspace, and those that a rule asks for or forbids"),
+    flag(Id::DenyCommands, "--deny-commands", Nothing, &["ZCODER_DENY_COMMANDS"], PERMISSIONS, G::Workspace,
         "refuse commands, and whatever else would be asked; the model is told and goes on"),
-    flag(Id::ReadOnly, "--read-only", Nothing, &["ZCODER_READ_ONLY"], TOOLS, G::Workspace,
+    flag(Id::ReadOnly, "--read-only", Nothing, &["ZCODER_READ_ONLY"], PERMISSIONS, G::Workspace,
         "refuse commands and edits"),
+    flag(Id::Trust, "--trust", Nothing, &["ZCODER_TRUST"], PERMISSIONS, G::Workspace,
+        "use, for this run, the rules and checks that the workspace brings along; `zcoder trust` does so for good"),
+    flag(Id::Revoke, "--revoke", Nothing, &[], &[Command::Trust], G::Workspace,
+        "trust nothing of the workspace any more"),
     flag(Id::CommandTimeout, "--command-timeout", Value("SECONDS"), &["ZCODER_COMMAND_TIMEOUT"], TOOLS, G::Workspace,
         "limit for a command that names none itself, 1 to 86,400. Default 120"),
     flag(Id::MaxToolOutput, "--max-tool-output", Value("BYTES"), &["ZCODER_MAX_TOOL_OUTPUT"], TOOLS, G::Workspace,
@@ -395,8 +434,8 @@ pub const FLAGS: &[Flag] = &[
         "play a file written by --record"),
     flag(Id::Pace, "--pace", OneOf(&["none", "model", "slow"]), &[], &[Command::StandIn, Command::Demo], G::StandIn,
         "how fast it speaks. Default model, about 60 tokens a second"),
-    flag(Id::List, "--list", Nothing, &[], &[Command::StandIn], G::StandIn,
-        "list the scenes"),
+    flag(Id::List, "--list", Nothing, &[], &[Command::StandIn, Command::Trust], G::StandIn,
+        "list the scenes; for `trust`: what is trusted, in every folder"),
     flag(Id::Log, "--log", Nothing, &[], &[Command::StandIn], G::StandIn,
         "print each request, annotated"),
     flag(Id::Step, "--step", Nothing, &[], &[Command::Demo], G::StandIn,

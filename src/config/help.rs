@@ -161,6 +161,9 @@ fn command(command: Command) -> String {
         Command::StandIn => include_str!("topics/command-standin.txt"),
         Command::Demo => include_str!("topics/command-demo.txt"),
         Command::Models => include_str!("topics/command-models.txt"),
+        Command::Policy => include_str!("topics/command-policy.txt"),
+        Command::Rules => include_str!("topics/command-rules.txt"),
+        Command::Trust => include_str!("topics/command-trust.txt"),
         Command::Run | Command::Help | Command::Version => "",
     });
     flags_of(

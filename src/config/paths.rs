@@ -25,9 +25,9 @@ use std::path::{Path, PathBuf};
 pub struct Paths {
     /// The user's home folder, if there is one.
     pub home: Option<PathBuf>,
-    /// Our configuration (not read yet, but closed to tools already).
+    /// Our configuration: rules so far. Closed to tools.
     pub config: Option<PathBuf>,
-    /// Our state (not written yet, but closed to tools already).
+    /// Our state: what was kept and trusted. Closed to tools.
     pub state: Option<PathBuf>,
     /// Where temporary folders are made.
     pub temp: PathBuf,

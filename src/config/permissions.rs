@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! (nothing)                    commands ask    edits auto
-//! --yes                        commands allow  edits auto
+//! --yes                        commands allow  edits allow   also of protected paths
 //! --read-only                  commands deny   edits deny
 //! --deny-commands              commands deny   edits auto    and whatever is asked is refused
 //! ZCODER_YES=1 --edits ask     commands allow  edits ask     a flag beats a variable
@@ -51,7 +51,7 @@ pub fn permissions(typed: &Typed, broad: bool) -> Result<Permissions, UsageError
     })?;
     let edits = strongest(&edits, |given| match given.id {
         Id::Edits => given.text(),
-        Id::Yes => Ok("auto"),
+        Id::Yes => Ok("allow"),
         _ => Ok("deny"),
     })?;
     Ok(Permissions {
@@ -61,6 +61,7 @@ pub fn permissions(typed: &Typed, broad: bool) -> Result<Permissions, UsageError
             _ => CommandMode::Ask,
         },
         edits: match edits.map(|(word, _)| word) {
+            Some("allow") => EditMode::Allow,
             Some("auto") => EditMode::Auto,
             Some("deny") => EditMode::Deny,
             Some(_) => EditMode::Ask,

@@ -337,6 +337,8 @@ pub struct Settings {
     pub place: Place,
     /// Policy.
     pub permissions: Permissions,
+    /// `--trust`
+    pub trust: bool,
     /// Bounds of the tools.
     pub tools: Limits,
     /// Bounds of the turn.
@@ -376,6 +378,7 @@ impl Settings {
             server: server(typed)?,
             permissions: permissions::permissions(typed, place.broad)?,
             place,
+            trust: typed.is_on(Id::Trust),
             tools: tool_limits(typed)?,
             turn: turn_limits(typed)?,
             strict_finish: typed.is_on(Id::StrictFinish),

@@ -76,10 +76,12 @@ impl Engine {
             model,
             remote_host: host.to_string(),
         };
-        let answer = self.ask(turn, None, question)?;
-        self.decided(&answer, None, &what);
-        match answer.decision {
-            Decision::Once | Decision::Session => Ok(()),
+        let (ask, decision) = self.ask(turn, None, question)?;
+        self.decided(ask, None, &what, decision.clone());
+        match decision {
+            Decision::Once | Decision::Session | Decision::SessionRule | Decision::KeptRule => {
+                Ok(())
+            }
             Decision::Deny { .. } => {
                 let reason = format!("{what}; nothing was sent; choose a local model (--model)");
                 Err(TurnEnd::new(Status::Unusable { reason }))

@@ -4,7 +4,7 @@
 //! ```text
 //! Allowed           → Decided { by: --yes | edits=auto | session }                     → the ticket
 //! Denied            → Decided { Deny }                                                  → the model hears why
-//! Ask, somebody     → Asked, await_decision, Decided { Once | Session | Deny { reason } by: a person }
+//! Ask, somebody     → Asked, await_decision, Decided { Once | Session | SessionRule | KeptRule | Deny { reason } by: a person }
 //! Ask, nobody       → Decided { Nobody }                                                → the turn ends with NeedsApproval
 //! Ask, a flag says no → Decided { Deny by: --deny-commands }, nothing is asked          → the model hears why
 //! ```
@@ -17,7 +17,7 @@ use super::guard;
 use super::turn::{Engine, Flow, Turn};
 use crate::policy::{Approved, Asking, Verdict};
 use crate::protocol::{
-    AskId, DecidedBy, Decision, Event, Question, Stage, Status, ToolCall, ToolOutcome,
+    AskId, DecidedBy, Decision, Event, Level, Question, Stage, Status, ToolCall, ToolOutcome,
 };
 use crate::session::Record;
 
@@ -85,13 +85,12 @@ impl Engine {
                 return Permit::No((cancelled(text), Some(end)));
             }
         };
-        // Where a yes for the session is not on offer, it counts once.
-        if answer.decision == Decision::Session && !self.policy.grant(&asking) {
-            answer.decision = Decision::Once;
-        }
-        self.decided(&answer, Some(call), shown);
-        match answer.decision {
-            Decision::Once | Decision::Session => Permit::Yes(asking.accept()),
+        let decision = self.hold(&asking, decision);
+        self.decided(ask, Some(call), shown, decision.clone());
+        match decision {
+            Decision::Once | Decision::Session | Decision::SessionRule | Decision::KeptRule => {
+                Permit::Yes(asking.accept())
+            }
             Decision::Deny { reason } => {
                 asking.refuse();
                 Permit::No((denied(&refused(reason, &answer.by)), None))
@@ -106,7 +105,32 @@ impl Engine {
         }
     }
 
-    /// Puts a question, if it is not answered beforehand and there is somebody to answer.
+    /// Makes a yes hold for what it says, as far as that is on offer; otherwise it counts once.
+    fn hold<T>(&mut self, asking: &Asking<T>, decision: Decision) -> Decision {
+        let kept = match &decision {
+            Decision::Session => self.policy.grant(asking),
+            Decision::SessionRule => self.policy.grant_rules(asking),
+            Decision::KeptRule => match self.policy.keep(asking) {
+                Ok(kept) => kept,
+                Err(error) => {
+                    let text =
+                        format!("the rule could not be kept ({error}); it holds for this session");
+                    self.notice(Level::Warning, text);
+                    // A check has no rule: its very text then.
+                    let held = self.policy.grant_rules(asking) || self.policy.grant(asking);
+                    return if held {
+                        Decision::SessionRule
+                    } else {
+                        Decision::Once
+                    };
+                }
+            },
+            Decision::Once | Decision::Deny { .. } | Decision::Nobody => true,
+        };
+        if kept { decision } else { Decision::Once }
+    }
+
+    /// Puts a question, if there is somebody to answer; `None` as id when there is nobody.
     pub(super) fn ask(
         &mut self,
         turn: &Turn,
@@ -130,7 +154,11 @@ impl Engine {
         });
         let decision = self.await_decision(turn, ask)?;
         let by = match decision {
-            Decision::Once | Decision::Session | Decision::Deny { .. } => DecidedBy::Person,
+            Decision::Once
+            | Decision::Session
+            | Decision::SessionRule
+            | Decision::KeptRule
+            | Decision::Deny { .. } => DecidedBy::Person,
             Decision::Nobody => DecidedBy::Nobody,
         };
         let ask = Some(ask);
@@ -178,10 +206,10 @@ impl Engine {
         let question = Question::Loop {
             description: description.clone(),
         };
-        let answer = self.ask(turn, None, question)?;
-        self.decided(&answer, None, &description);
-        match answer.decision {
-            Decision::Once | Decision::Session => {
+        let (ask, decision) = self.ask(turn, None, question)?;
+        self.decided(ask, None, &description, decision.clone());
+        match decision {
+            Decision::Once | Decision::Session | Decision::SessionRule | Decision::KeptRule => {
                 turn.guard.reset();
                 Ok(())
             }
@@ -204,7 +232,9 @@ fn refused(reason: Option<String>, by: &DecidedBy) -> String {
 
 fn in_words(name: &str, decision: &Decision, by: &DecidedBy) -> String {
     let decision = match decision {
-        Decision::Once | Decision::Session => "allowed",
+        Decision::Once | Decision::Session | Decision::SessionRule | Decision::KeptRule => {
+            "allowed"
+        }
         Decision::Deny { .. } | Decision::Nobody => "denied",
     };
     match by {

@@ -5,19 +5,23 @@
 //! run this command?
 //!   folder   .
 //!   limit    120 s
-//!   note     runs test.sh, which the model changed
-//!   | sh test.sh
-//! y yes, once · a yes, for this run · n no · or a reason for the no:
+//!   note     names a file changed in this session: test.sh
+//!   part     sh test.sh: no rule allows it
+//!   part     tail -5: only reads what it is given
+//!   rule     allow sh test.sh
+//!   | sh test.sh | tail -5
+//! y yes, once · a exactly this, for this run · r rule, for this run · k keep rule · n no · or a reason for the no:
 //! ```
 //!
 //! Refused: nothing typed before the question was shown counts (the device's input queue is emptied after it was written, before
 //! its last line is), and Enter alone means no.
 //!
-//! Invariant: a yes is `y`, `yes`, `a` or `always`, whole and alone on its line; everything else is a no.
+//! Invariant: a yes is `y` or `yes`, or one of the letters `a` (`always`), `r` and `k` where it is among the answers shown, whole and alone on
+//! its line; everything else is a no.
 //! Invariant: no character of the question is left out; what is too wide goes on in the next line behind `\`, and nothing
 //! of it can move the cursor (`text::visible`).
 
-use crate::protocol::{Decision, Question};
+use crate::protocol::{CommandPart, Decision, Offers, Question};
 use crate::sys::Cancel;
 use crate::sys::tty::Tty;
 use crate::text;
@@ -27,8 +31,10 @@ const COLUMNS: u16 = 80;
 /// Fewer would wrap our own words.
 const MIN_COLUMNS: u16 = 40;
 
-/// The last line, behind which the answer is typed.
-const ANSWERS: &str = "y yes, once · a yes, for this run · n no · or a reason for the no: ";
+/// Parts that are listed one by one; the whole text follows anyway.
+const PARTS: usize = 20;
+/// Characters of a part's text in that list.
+const PART_CHARS: usize = 100;
 
 /// Asks, and reads the answer. `None`: the switch was turned meanwhile.
 pub fn ask(tty: &Tty, question: &Question, cancel: &Cancel) -> Option<Decision> {
@@ -38,14 +44,14 @@ pub fn ask(tty: &Tty, question: &Question, cancel: &Cancel) -> Option<Decision> 
     let answer = tty
         .write(&shown)
         .and_then(|()| tty.discard_input())
-        .and_then(|()| tty.write(ANSWERS))
+        .and_then(|()| tty.write(&answers(question)))
         .and_then(|()| tty.read_line(cancel));
     if !matches!(answer, Ok(Some(_))) {
         // No Enter ended the line. Where the terminal is gone, nobody misses it.
         let _ = tty.write("\n");
     }
     match answer {
-        Ok(Some(line)) => Some(read(&line)),
+        Ok(Some(line)) => Some(read(&line, question)),
         Ok(None) if cancel.is_cancelled() => None,
         // End of input: somebody is there and does not want to answer.
         Ok(None) => Some(Decision::Deny { reason: None }),
@@ -54,11 +60,48 @@ pub fn ask(tty: &Tty, question: &Question, cancel: &Cancel) -> Option<Decision> 
     }
 }
 
-/// What a line means.
-pub fn read(line: &str) -> Decision {
+/// The last line, behind which the answer is typed.
+pub fn answers(question: &Question) -> String {
+    let offers = offers(question);
+    let mut line = String::from("y yes, once");
+    if offers.exact {
+        line.push_str(match question {
+            Question::Edit { .. } => " · a this file, for this run",
+            Question::Command { .. } | Question::Loop { .. } | Question::Cloud { .. } => {
+                " · a exactly this, for this run"
+            }
+        });
+    }
+    if offers.session {
+        line.push_str(" · r rule, for this run");
+    }
+    if offers.keep {
+        line.push_str(" · k keep rule");
+    }
+    line.push_str(" · n no · or a reason for the no: ");
+    line
+}
+
+/// What else a yes may be.
+fn offers(question: &Question) -> Offers {
+    match question {
+        Question::Command { offers, .. } => offers.clone(),
+        Question::Edit { .. } => Offers {
+            exact: true,
+            ..Offers::default()
+        },
+        Question::Loop { .. } | Question::Cloud { .. } => Offers::default(),
+    }
+}
+
+/// What a line means as an answer to this question.
+pub fn read(line: &str, question: &Question) -> Decision {
+    let offers = offers(question);
     match line.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" => Decision::Once,
-        "a" | "always" => Decision::Session,
+        "a" | "always" if offers.exact => Decision::Session,
+        "r" if offers.session => Decision::SessionRule,
+        "k" if offers.keep => Decision::KeptRule,
         "" | "n" | "no" => Decision::Deny { reason: None },
         _ => Decision::Deny {
             reason: Some(text::plain(line.trim()).into_owned()),
@@ -75,7 +118,10 @@ pub fn render(question: &Question, columns: usize) -> String {
             cwd,
             timeout_seconds,
             wrapper,
+            parts,
+            reasons,
             notes,
+            offers,
         } => {
             out.push_str("run this command?\n");
             fact(&mut out, "folder", cwd, columns);
@@ -85,6 +131,13 @@ pub fn render(question: &Question, columns: usize) -> String {
             }
             for note in notes {
                 fact(&mut out, "note", note, columns);
+            }
+            list_parts(&mut out, parts, columns);
+            for reason in reasons {
+                fact(&mut out, "asks", reason, columns);
+            }
+            for rule in &offers.rules {
+                fact(&mut out, "rule", rule, columns);
             }
             command
         }
@@ -113,6 +166,26 @@ pub fn render(question: &Question, columns: usize) -> String {
         }
     }
     out
+}
+
+/// What the rules say: in one line for a single command, else part by part.
+fn list_parts(out: &mut String, parts: &[CommandPart], columns: usize) {
+    if let [part] = parts {
+        return fact(out, "asks", &part.ruling, columns);
+    }
+    for part in parts.iter().take(PARTS) {
+        let text = part.text.replace('\n', "\\n");
+        let line = format!("{}: {}", text::clip(&text, PART_CHARS), part.ruling);
+        fact(out, "part", &line, columns);
+    }
+    if parts.len() > PARTS {
+        fact(
+            out,
+            "part",
+            &format!("and {} more", parts.len() - PARTS),
+            columns,
+        );
+    }
 }
 
 fn fact(out: &mut String, label: &str, value: &str, columns: usize) {

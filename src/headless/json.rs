@@ -315,7 +315,10 @@ fn write_question(w: &mut Writer, question: &Question) {
             cwd,
             timeout_seconds,
             wrapper,
+            parts,
+            reasons,
             notes,
+            offers,
         } => {
             w.string("command")
                 .key("command")
@@ -324,7 +327,17 @@ fn write_question(w: &mut Writer, question: &Question) {
                 .string(cwd);
             w.key("timeout_seconds").u64(*timeout_seconds);
             strings(w, "wrapper", wrapper);
+            w.key("parts").begin_array();
+            for part in parts {
+                w.begin_object();
+                w.key("text").string(&part.text);
+                w.key("ruling").string(&part.ruling);
+                w.end_object();
+            }
+            w.end_array();
+            strings(w, "reasons", reasons);
             strings(w, "notes", notes);
+            strings(w, "rules", &offers.rules);
         }
         Question::Edit { path, diff, notes } => {
             w.string("edit")
@@ -351,6 +364,8 @@ fn write_decision(w: &mut Writer, decision: &Decision, by: &DecidedBy) {
     let (word, reason) = match decision {
         Decision::Once => ("once", None),
         Decision::Session => ("session", None),
+        Decision::SessionRule => ("session_rule", None),
+        Decision::KeptRule => ("kept_rule", None),
         Decision::Deny { reason } => ("deny", reason.as_deref()),
         Decision::Nobody => ("nobody", None),
     };

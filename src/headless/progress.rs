@@ -401,6 +401,8 @@ fn decided(decision: &Decision, by: &DecidedBy) -> String {
     let what = match decision {
         Decision::Once => "yes".to_string(),
         Decision::Session => "yes, for this run".to_string(),
+        Decision::SessionRule => "yes, and the rule for this run".to_string(),
+        Decision::KeptRule => "yes, and the rule is kept".to_string(),
         // A person's own words; a rule's are in the result that follows.
         Decision::Deny { reason: Some(why) } if *by == DecidedBy::Person => format!("no ({why})"),
         Decision::Deny { .. } | Decision::Nobody => "no".to_string(),

@@ -26,7 +26,7 @@
 
 use crate::protocol::{DecidedBy, Question};
 
-use super::decide::Grant;
+use super::decide::Offer;
 
 /// A `T` that was allowed. Comes only from a rule's allow or from consuming the question that held the shown text.
 #[derive(Debug)]
@@ -62,16 +62,16 @@ impl<T> Approved<T> {
 pub struct Asking<T> {
     value: T,
     question: Question,
-    grant: Option<Grant>,
+    offer: Offer,
 }
 
 impl<T> Asking<T> {
-    /// `grant` is what a yes for the session would allow; `None` where such a yes is not on offer.
-    pub(super) fn new(value: T, question: Question, grant: Option<Grant>) -> Asking<T> {
+    /// `offer` is what a yes may hold for beyond this once.
+    pub(super) fn new(value: T, question: Question, offer: Offer) -> Asking<T> {
         Asking {
             value,
             question,
-            grant,
+            offer,
         }
     }
 
@@ -85,13 +85,8 @@ impl<T> Asking<T> {
         &self.question
     }
 
-    /// Whether a yes can hold for the session ([`super::Policy::grant`]).
-    pub fn can_be_granted(&self) -> bool {
-        self.grant.is_some()
-    }
-
-    pub(super) fn offered(&self) -> Option<&Grant> {
-        self.grant.as_ref()
+    pub(super) fn offered(&self) -> &Offer {
+        &self.offer
     }
 
     /// A person said yes to the shown text.

@@ -2,23 +2,34 @@
 //! session, and the hard stops.
 //!
 //! ```text
-//! command   1 hard stop       sysadmin: denied · coding: asked, unless exactly this was allowed by a person or a rule
-//!           2 commands=deny   denied, naming the flag that set it
-//!           3 sysadmin        asked
-//!           4 exact rule, session grant, commands=allow: allowed · else asked
+//! command   1 hard stop       sysadmin: denied · coding: asked, unless exactly this was allowed by a person
+//!           2 deny rule       denied, naming the rule
+//!           3 commands=deny   denied, naming the flag that set it
+//!           4 sysadmin        asked
+//!           5 exactly this    allowed: the demo's commands, a yes for the session, an accepted check
+//!           6 ask rule        asked, and where a deny rule may be meant
+//!           7 commands=allow  allowed
+//!           8 rules           allowed when every part passes (`judge`) · else asked
 //! edit      1 edits=deny      denied
 //!           2 session grant   allowed
-//!           3 protected path, edits=ask: asked · else allowed
+//!           3 edits=allow     allowed
+//!           4 protected path, edits=ask: asked · else allowed
 //! ```
 //!
-//! Invariant: `deny` wins over every rule and grant.
+//! Invariant: deny beats ask beats allow, whoever said it; but what a person allowed by its exact text is not asked again.
 //! Invariant: denied texts are written for the model and end in what it can do instead.
 
+use std::io;
 use std::path::PathBuf;
 
-use crate::protocol::{DecidedBy, Question};
+use crate::protocol::{CommandPart, DecidedBy, Offers, Question};
 use crate::text;
 
+use super::checks::Check;
+use super::judge::{self, Judgement};
+use super::kept::Kept;
+use super::place::Place;
+use super::rules::Rule;
 use super::{Approved, Asking, Command, notes, stops};
 
 /// What happens to commands.
@@ -35,6 +46,8 @@ pub enum CommandMode {
 /// What happens to edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditMode {
+    /// They are made, shown and journaled, protected paths as well.
+    Allow,
     /// They are made, shown and journaled; protected paths ask.
     Auto,
     /// A person sees the exact diff first.
@@ -79,8 +92,19 @@ pub(super) enum Grant {
     Files(Vec<String>),
 }
 
-/// Modes, what set them, exact commands with their rule, and what a person allowed for the session.
-#[derive(Clone, Debug)]
+/// What a yes may hold for beyond this once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Offer {
+    /// Exactly this, for the session.
+    grant: Option<Grant>,
+    /// Rules that let it pass.
+    rules: Vec<Rule>,
+    /// The project's check whose text it is.
+    check: Option<Check>,
+}
+
+/// Modes, what set them, rules, and what a person allowed.
+#[derive(Debug)]
 pub struct Policy {
     commands: CommandMode,
     edits: EditMode,
@@ -88,6 +112,11 @@ pub struct Policy {
     flag: Option<&'static str>,
     exact: Vec<ExactRule>,
     grants: Vec<Grant>,
+    rules: Vec<Rule>,
+    checks: Vec<Check>,
+    kept: Option<Kept>,
+    builtin: bool,
+    closed: Vec<PathBuf>,
 }
 
 /// One command text that runs unasked in the workspace root, and the rule as it is printed.
@@ -112,6 +141,11 @@ impl Policy {
             flag,
             exact: Vec::new(),
             grants: Vec::new(),
+            rules: Vec::new(),
+            checks: Vec::new(),
+            kept: None,
+            builtin: true,
+            closed: Vec::new(),
         }
     }
 
@@ -123,9 +157,46 @@ impl Policy {
         });
     }
 
+    /// More rules, of a file that was read.
+    pub fn add_rules(&mut self, rules: Vec<Rule>) {
+        self.rules.extend(rules);
+    }
+
+    /// The checks of a project that is trusted.
+    pub fn add_checks(&mut self, checks: Vec<Check>) {
+        self.checks.extend(checks);
+    }
+
+    /// What was kept for this workspace, and where a new yes can be kept.
+    pub fn keep_in(&mut self, kept: Kept) {
+        self.kept = Some(kept);
+    }
+
+    /// Folders of our own that no command may read unasked, even inside the workspace.
+    pub fn close(&mut self, folders: Vec<PathBuf>) {
+        self.closed = folders;
+    }
+
+    /// Nothing passes without a rule: the folders where programs are looked for include one of the workspace.
+    pub fn without_builtin(&mut self) {
+        self.builtin = false;
+    }
+
+    /// Every rule that counts, in no order of weight.
+    pub fn rules(&self) -> Vec<Rule> {
+        let kept = self.kept.iter().flat_map(|kept| kept.rules().to_vec());
+        self.rules.iter().cloned().chain(kept).collect()
+    }
+
+    /// What the rules say to a command, part by part.
+    pub fn judge(&self, command: &Command) -> Judgement {
+        let place = Place::of(command, &self.closed);
+        judge::judge(command, &place, &self.rules(), self.builtin)
+    }
+
     /// Judges a command.
     pub fn command(&self, command: Command) -> Verdict<Command> {
-        let stop = stops::find(&command);
+        let stop = stops::find(&command.text, &Place::of(&command, &self.closed));
         if let (Some(stop), Profile::Sysadmin) = (&stop, self.profile) {
             let reason = format!(
                 "refused: {stop}. Such a command is never run here, whatever was approved. \
@@ -137,27 +208,43 @@ impl Policy {
                 by: DecidedBy::Rule("hard stop".to_string()),
             };
         }
-        if self.commands == CommandMode::Deny {
-            let (named, by) = match self.flag {
-                Some(flag) => (flag, DecidedBy::Flag(flag)),
-                None => (
-                    "commands=deny",
-                    DecidedBy::Rule("commands=deny".to_string()),
-                ),
-            };
+        let judgement = self.judge(&command);
+        if let Some(rule) = judgement.denied {
             let reason = format!(
-                "commands are denied in this run ({named}), so this one was not run. \
-                 Work with the other tools, and tell the user which command to run and why."
+                "a rule of the user forbids this command: {rule}. Do not try to reach the same end another way; go on without it, \
+                 or tell the user what you would need it for."
             );
             return Verdict::Denied {
                 value: command,
                 reason,
-                by,
+                by: DecidedBy::Rule(rule),
             };
         }
-        match self.standing(&command, stop.is_some()) {
+        if self.commands == CommandMode::Deny {
+            return self.deny_all(command);
+        }
+        match self.standing(&command, &judgement, stop.is_some()) {
             Some(by) => Verdict::Allowed(Approved::new(command, by)),
-            None => Verdict::Ask(self.ask_command(command, stop)),
+            None => Verdict::Ask(self.ask_command(command, judgement, stop)),
+        }
+    }
+
+    fn deny_all(&self, command: Command) -> Verdict<Command> {
+        let (named, by) = match self.flag {
+            Some(flag) => (flag, DecidedBy::Flag(flag)),
+            None => (
+                "commands=deny",
+                DecidedBy::Rule("commands=deny".to_string()),
+            ),
+        };
+        let reason = format!(
+            "commands are denied in this run ({named}), so this one was not run. \
+             Work with the other tools, and tell the user which command to run and why."
+        );
+        Verdict::Denied {
+            value: command,
+            reason,
+            by,
         }
     }
 
@@ -194,8 +281,15 @@ impl Policy {
                 ),
                 by: DecidedBy::Rule("edits=deny".to_string()),
             },
-            EditMode::Auto | EditMode::Ask if granted() => {
+            EditMode::Allow | EditMode::Auto | EditMode::Ask if granted() => {
                 Verdict::Allowed(Approved::new(value, DecidedBy::Session))
+            }
+            EditMode::Allow => {
+                let by = match self.flag {
+                    Some(flag) => DecidedBy::Flag(flag),
+                    None => DecidedBy::Rule("edits=allow".to_string()),
+                };
+                Verdict::Allowed(Approved::new(value, by))
             }
             EditMode::Auto if protected.is_none() => Verdict::Allowed(Approved::new(
                 value,
@@ -208,8 +302,11 @@ impl Policy {
                     notes: notes::edit(&paths.concat(), diff, protected),
                 };
                 let files = paths.iter().map(ToString::to_string);
-                let grant = Grant::Files(files.collect());
-                Verdict::Ask(Asking::new(value, question, Some(grant)))
+                let offer = Offer {
+                    grant: Some(Grant::Files(files.collect())),
+                    ..Offer::default()
+                };
+                Verdict::Ask(Asking::new(value, question, offer))
             }
         }
     }
@@ -217,7 +314,7 @@ impl Policy {
     /// A person allowed what is asked for the rest of the session: this exact command in this folder, or edits of this
     /// file. Returns false, and keeps nothing, where such a yes is not on offer (`sysadmin` commands).
     pub fn grant<T>(&mut self, asking: &Asking<T>) -> bool {
-        match asking.offered() {
+        match &asking.offered().grant {
             Some(grant) => {
                 if !self.grants.contains(grant) {
                     self.grants.push(grant.clone());
@@ -228,8 +325,35 @@ impl Policy {
         }
     }
 
+    /// A person allowed the offered rules for the rest of the session. Returns false, and keeps nothing, where none are on offer.
+    pub fn grant_rules<T>(&mut self, asking: &Asking<T>) -> bool {
+        let rules = &asking.offered().rules;
+        self.rules.extend(rules.iter().cloned());
+        !rules.is_empty()
+    }
+
+    /// A person had the offered rules, or the check, kept for this workspace. `Ok(false)` where that is not on offer. After an error nothing
+    /// was kept, here or on the disk.
+    pub fn keep<T>(&mut self, asking: &Asking<T>) -> io::Result<bool> {
+        let Some(kept) = &mut self.kept else {
+            return Ok(false);
+        };
+        let offer = asking.offered();
+        match &offer.check {
+            Some(check) => kept.accept(check)?,
+            None if offer.rules.is_empty() => return Ok(false),
+            None => kept.keep(&offer.rules)?,
+        }
+        Ok(true)
+    }
+
     /// Who allowed this command beforehand, if anybody did. `stopped`: only an exact yes counts, no blanket one.
-    fn standing(&self, command: &Command, stopped: bool) -> Option<DecidedBy> {
+    fn standing(
+        &self,
+        command: &Command,
+        judgement: &Judgement,
+        stopped: bool,
+    ) -> Option<DecidedBy> {
         if self.profile == Profile::Sysadmin {
             return None;
         }
@@ -246,20 +370,77 @@ impl Policy {
         if granted {
             return Some(DecidedBy::Session);
         }
+        if let (Some(check), Some(kept)) = (self.check(command), &self.kept) {
+            if kept.accepts(check) {
+                let rule = format!("check {} (its exact text was accepted)", check.name());
+                return Some(DecidedBy::Rule(rule));
+            }
+        }
+        if stopped || !judgement.asked.is_empty() {
+            return None;
+        }
         match self.commands {
-            CommandMode::Allow if !stopped => Some(match self.flag {
+            CommandMode::Allow => Some(match self.flag {
                 Some(flag) => DecidedBy::Flag(flag),
                 None => DecidedBy::Rule("commands=allow".to_string()),
             }),
-            CommandMode::Allow | CommandMode::Ask | CommandMode::Deny => None,
+            CommandMode::Ask if judgement.passes() => Some(DecidedBy::Rule(judgement.rules())),
+            CommandMode::Ask | CommandMode::Deny => None,
         }
     }
 
-    fn ask_command(&self, command: Command, stop: Option<String>) -> Asking<Command> {
-        let mut notes = notes::command(&command);
+    /// The check whose text this is, in the root.
+    fn check(&self, command: &Command) -> Option<&Check> {
+        let in_root = command.cwd == command.workspace;
+        self.checks
+            .iter()
+            .find(|check| in_root && check.text() == command.text)
+    }
+
+    fn ask_command(
+        &self,
+        command: Command,
+        judgement: Judgement,
+        stop: Option<String>,
+    ) -> Asking<Command> {
+        let place = Place::of(&command, &self.closed);
+        let mut notes = notes::command(&command, &place);
+        let mut reasons = judgement.asked;
+        reasons.extend(
+            judgement
+                .doubts
+                .iter()
+                .map(|doubt| format!("not understood: {doubt}")),
+        );
+        let check = self.check(&command);
+        if let Some(check) = check {
+            reasons.push(format!(
+                "the project's check `{}`, not accepted yet",
+                notes::one_line(check.name())
+            ));
+        }
+        // A rule does not get around a stop, nor the profile that asks for each command.
+        let coding = self.profile == Profile::Coding;
+        let rules = match &stop {
+            None if coding && check.is_none() => judgement.offers,
+            None | Some(_) => Vec::new(),
+        };
         if let Some(stop) = stop {
             notes.insert(0, format!("danger: {stop}"));
         }
+        notes.extend(rules.iter().filter_map(Rule::warning));
+        let check = check.filter(|_| coding).cloned();
+        let lines = match &check {
+            Some(check) => vec![format!("check {}", notes::one_line(check.name()))],
+            None => rules
+                .iter()
+                .map(|rule| text::visible(&rule.to_string()).into_owned())
+                .collect(),
+        };
+        let part = |part: &judge::Part| CommandPart {
+            text: text::visible(&part.text).into_owned(),
+            ruling: notes::one_line(&part.ruling.to_string()),
+        };
         let question = Question::Command {
             command: text::visible(&command.text).into_owned(),
             cwd: notes::one_line(&command.shown_cwd),
@@ -269,15 +450,28 @@ impl Policy {
                 .iter()
                 .map(|word| notes::one_line(word))
                 .collect(),
+            parts: judgement.parts.iter().map(part).collect(),
+            reasons: reasons
+                .iter()
+                .map(|reason| notes::one_line(reason))
+                .collect(),
             notes,
+            offers: Offers {
+                exact: coding,
+                session: !rules.is_empty(),
+                keep: !lines.is_empty() && self.kept.is_some(),
+                rules: lines,
+            },
         };
-        let grant = match self.profile {
-            Profile::Coding => Some(Grant::Command {
-                text: command.text.clone(),
-                cwd: command.cwd.clone(),
-            }),
-            Profile::Sysadmin => None,
+        let grant = coding.then(|| Grant::Command {
+            text: command.text.clone(),
+            cwd: command.cwd.clone(),
+        });
+        let offer = Offer {
+            grant,
+            rules,
+            check,
         };
-        Asking::new(command, question, grant)
+        Asking::new(command, question, offer)
     }
 }

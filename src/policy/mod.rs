@@ -3,38 +3,52 @@
 //! `Toolbox::apply` or `start`; these two accept nothing but [`Approved`], and only this folder makes one.
 //!
 //! ```text
-//! run_command {"command":"sh test.sh"}      commands=ask    → Ask(Asking): the exact text is shown
+//! run_command {"command":"sh test.sh"}      commands=ask    → Ask(Asking): the exact text, its parts, the rule that could be kept
 //!                                           a person's yes  → Asking::accept → Approved by Person
 //!                                           allow_exact     → Approved by Rule("allow sh test.sh")
 //!                                           --yes           → Approved by Flag("--yes")
+//! run_command {"command":"ctest | tail -5"} a rule          → Approved by Rule("allow ctest (~/.config/zcoder/rules:2)")
 //! run_command {"command":"sudo rm -rf /"}   sysadmin        → Denied: a hard stop, whatever was approved
 //! write_file  {"path":"src/a.rs", …}        edits=auto      → Approved by Rule("edits=auto")
 //! write_file  {"path":".git/config", …}     edits=auto      → Ask: a protected path
 //! ```
 //!
-//! Commands: `ask`, `allow` or `deny`; edits: `auto`, `ask` or `deny`. The `sysadmin` profile asks for every command: no flag,
-//! rule or earlier yes stands for a new one. `stops.rs` lists what it refuses always; in the `coding` profile the same
-//! commands are asked for even where everything else is allowed.
+//! Commands: `ask`, `allow` or `deny`, and rules by their first words (`rules.rs`); edits: `allow`, `auto`, `ask` or `deny`. The
+//! `sysadmin` profile asks for every command: no flag, rule or earlier yes stands for a new one. `stops.rs` lists what it refuses always;
+//! in the `coding` profile the same commands are asked for even where everything else is allowed.
 //!
 //! Invariant: a value inside `Approved` is the one that was judged or shown; nothing can be changed between yes and use.
 //! Invariant: what a question shows is the exact text with every invisible character spelled out (`text::visible`).
 //! Invariant: a yes for the session is kept by the raw text and folder of what was asked, never by what was shown of it.
-//! Invariant: nothing here reads files or the environment.
+//! Invariant: a verdict opens no file: `place.rs` looks at names and links, and only `kept.rs` and `trust.rs` read and write, each a few
+//! files of our own, for whoever calls them.
 //!
-//! Not here yet: rules of word prefixes and the splitter that reads a command as the shell does. Until then a command is
-//! one text, allowed whole or asked for.
-//!
-//! Read next: `approved.rs` (the ticket), `decide.rs` (the decision), `notes.rs` (what a question says besides the
-//! command), `stops.rs` (what is never run).
+//! Read next: `approved.rs` (the ticket), `decide.rs` (the decision), `shell/` (how a command is read), `judge.rs` (part by part),
+//! `rules.rs`, `builtin.rs` (what needs no rule), `stops.rs` (what is never run), `trust.rs` (what a folder may bring along).
 
 mod approved;
+mod builtin;
+mod carried;
+mod checks;
 mod decide;
+mod judge;
+mod kept;
 mod notes;
+mod offer;
+mod place;
+mod private;
+mod programs;
+pub mod rules;
+pub mod shell;
 mod stops;
-mod words;
+mod trail;
+pub mod trust;
 
 pub use approved::{Approved, Asking};
+pub use checks::{Check, read as read_checks};
 pub use decide::{CommandMode, EditMode, Policy, Profile, Verdict};
+pub use judge::{Judgement, Part, Ruling};
+pub use kept::{Entry, Kept};
 
 use std::path::PathBuf;
 use std::time::Duration;

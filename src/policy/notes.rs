@@ -17,7 +17,8 @@ use std::collections::BTreeSet;
 use crate::text;
 
 use super::Command;
-use super::words::{self, Part};
+use super::place::Place;
+use super::shell::{self, Script, Word, base};
 
 /// Programs that run code of the project they are started in.
 const RUNNERS: &[&str] = &[
@@ -69,24 +70,44 @@ const RUNNERS: &[&str] = &[
 /// At most so many names in one note; the rest is counted.
 const NAMES: usize = 6;
 
+/// Words looked at for paths, and programs and names for files that changed.
+const WORDS: usize = 1_000;
+
 /// Notes on a command.
-pub(super) fn command(command: &Command) -> Vec<String> {
+pub(super) fn command(command: &Command, place: &Place) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(note) = invisible(&[&command.text, &command.shown_cwd]) {
         notes.push(note);
     }
-    let parts = words::parts(&command.text);
-    let outside = outside(command, &parts);
+    let script = shell::read(&command.text);
+    let outside = outside(&script, place);
     if !outside.is_empty() {
         notes.push(format!(
             "names paths outside the workspace: {}",
             list(&outside)
         ));
     }
-    if let Some(note) = changed(command, &parts) {
+    if let Some(note) = changed(command, &script) {
         notes.push(note);
     }
     notes
+}
+
+/// All words of a script, targets of redirections after the words of their command.
+fn words(script: &Script) -> impl Iterator<Item = &Word> {
+    let words = script.commands.iter().flat_map(|simple| {
+        let targets = simple
+            .redirects
+            .iter()
+            .filter(|redirect| redirect.kind != shell::RedirectKind::Here);
+        let targets = targets.map(|redirect| &redirect.target);
+        simple
+            .assignments
+            .iter()
+            .chain(&simple.words)
+            .chain(targets)
+    });
+    words.take(WORDS)
 }
 
 /// Notes on an edit.
@@ -130,61 +151,27 @@ fn invisible(texts: &[&str]) -> Option<String> {
     })
 }
 
-/// Words that name a place outside, as they stand in the command.
-fn outside(command: &Command, parts: &[Part]) -> Vec<String> {
-    let root = command.workspace.to_string_lossy();
-    let cwd = command.cwd.to_string_lossy();
+/// Pieces of words that lead out, as they stand in the command.
+fn outside(script: &Script, place: &Place) -> Vec<String> {
     let mut found = Vec::new();
-    let words = parts
-        .iter()
-        .flat_map(|p| p.words.iter().chain(&p.redirects));
-    for word in words.filter(|word| !word.contains("://")) {
-        // `--file=/x`, `of=/x`, `-I/x`, `host:/x`: the path begins later in the word.
-        for piece in word.split(['=', ',', ':']) {
-            let piece = match piece.strip_prefix('-') {
-                Some(option) => option.find(['/', '~']).map_or("", |at| &option[at..]),
-                None => piece,
-            };
-            if leaves(piece, &root, &cwd) && !found.contains(&piece.to_string()) {
-                found.push(piece.to_string());
-            }
+    for piece in words(script).filter_map(|word| place.leaves(word)) {
+        if !found.contains(&piece) {
+            found.push(piece);
         }
     }
     found
 }
 
-fn leaves(piece: &str, root: &str, cwd: &str) -> bool {
-    const HARMLESS: [&str; 4] = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
-    let home = ["~", "$HOME", "${HOME}"]
-        .iter()
-        .any(|home| piece == *home || piece.strip_prefix(home).is_some_and(|r| r.starts_with('/')))
-        || (piece.starts_with('~') && piece.len() > 1);
-    if home {
-        return true;
-    }
-    let full = match piece.starts_with('/') {
-        true if HARMLESS.contains(&piece) => return false,
-        true => words::tidy(piece),
-        false if piece.split('/').any(|part| part == "..") => {
-            words::tidy(&format!("{cwd}/{piece}"))
-        }
-        false => return false,
-    };
-    let below = full.strip_prefix(root);
-    root != "/" && !below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-fn changed(command: &Command, parts: &[Part]) -> Option<String> {
+fn changed(command: &Command, script: &Script) -> Option<String> {
     if command.changed.is_empty() {
         return None;
     }
-    let mut words = parts.iter().flat_map(|p| &p.words);
     let named: Vec<String> = command
         .changed
         .iter()
         .filter(|path| {
-            let name = words::base(path);
-            words.clone().any(|word| words::base(word) == name)
+            let name = base(path);
+            words(script).any(|word| base(&word.text) == name)
         })
         .cloned()
         .collect();
@@ -195,10 +182,10 @@ fn changed(command: &Command, parts: &[Part]) -> Option<String> {
             list(&named)
         ));
     }
-    let runner = words.find(|word| RUNNERS.contains(&words::base(word)))?;
+    let runner = words(script).find(|word| RUNNERS.contains(&base(&word.text)))?;
     Some(format!(
         "{} may run files changed in this session: {}",
-        words::base(runner),
+        base(&runner.text),
         list(&command.changed)
     ))
 }

@@ -7,99 +7,105 @@
 //! mkfs* blkdiscard lvremove vgremove pvremove · wipefs -a · zpool destroy
 //! dd of=/dev/… · shred /dev/… · > /dev/… (not null, std*, tty, fd)
 //! a function that pipes into itself
-//! the same after sudo, env, xargs … and inside sh -c '…' and eval, at most four deep
+//! the same after sudo, env, xargs …, in find -exec, and inside sh -c '…', eval and what is piped into sh, at most four deep;
+//! relative paths from every folder that a `cd` before may have led to
 //! ```
 //!
-//! It is a narrow stop on words as they stand, not a promise: variables, substitutions in quotes, scripts and programs are
-//! not understood. What it does not see is still asked for.
+//! It is a narrow stop on words as they stand, not a promise: values of variables, script files and programs are not understood.
+//! What it does not see is still asked for.
 //!
 //! Invariant: a match never depends on options that merely quiet a command (`-f`), and quoting does not hide one.
 
-use super::Command;
-use super::words::{self, Part};
+use std::path::{Path, PathBuf};
 
-/// Nesting of `sh -c` and `eval` that is followed.
-const DEPTH: usize = 4;
+use super::carried::{self, Carried};
+use super::place::{Place, tidy};
+use super::shell::{self, base};
+use super::trail;
 
 /// Folders that hold a system. Each also with `/*`.
 const SYSTEM: &[&str] = &[
-    "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root",
-    "/sbin", "/srv", "/sys", "/usr", "/var",
+    "/",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib64",
+    "/opt",
+    "/proc",
+    "/root",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/var",
+    "/Users",
+    "/System",
+    "/Library",
+    "/Applications",
 ];
 
-/// Programs that run the command in their arguments.
-const CARRIERS: &[&str] = &[
-    "busybox", "chroot", "command", "doas", "env", "exec", "ionice", "nice", "nohup", "parallel",
-    "setsid", "stdbuf", "sudo", "time", "timeout", "toybox", "xargs",
+/// Options of find that choose by name: with one, not the whole workspace is meant.
+const BY_NAME: &[&str] = &[
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-regex",
+    "-iregex",
 ];
-
-/// Words after which the shell expects a command.
-const RESERVED: &[&str] = &[
-    "{", "}", "!", "if", "then", "else", "elif", "while", "until", "do",
-];
-
-const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "ash"];
 
 /// What is catastrophic about the command: `"rm of / would delete the whole system"`.
-pub(super) fn find(command: &Command) -> Option<String> {
-    let place = Place {
-        root: command.workspace.to_string_lossy().into_owned(),
-        cwd: command.cwd.to_string_lossy().into_owned(),
-    };
-    search(&command.text, &place, 0)
-}
-
-/// Where relative words lead.
-struct Place {
-    root: String,
-    cwd: String,
-}
-
-fn search(text: &str, place: &Place, depth: usize) -> Option<String> {
+pub(super) fn find(text: &str, place: &Place) -> Option<String> {
     if is_fork_bomb(text) {
         return Some("it is a fork bomb".to_string());
     }
-    let parts = words::parts(text);
-    parts.iter().find_map(|part| {
-        let device = part.redirects.iter().find(|target| is_device(target));
-        if let Some(device) = device {
-            return Some(format!("it redirects onto the device {device}"));
-        }
-        candidates(part).find_map(|words| one(words, place, depth))
-    })
+    let script = shell::read(text);
+    let folders = trail::folders(&script, place);
+    let mut found: Option<String> = None;
+    let mut before = None;
+    for (simple, folders) in script.commands.iter().zip(folders) {
+        let place = place.in_folders(&folders);
+        let mut see = |carried: &Carried| {
+            if found.is_none() {
+                found = one(carried, &place);
+            }
+        };
+        carried::walk(simple, before, &mut see);
+        before = Some(simple);
+    }
+    found
 }
 
-/// Where a command name may stand: first, or anywhere after a program that carries a command.
-fn candidates(part: &Part) -> impl Iterator<Item = &[String]> {
-    let skipped = part
-        .words
+/// Judges one simple command.
+fn one(carried: &Carried, place: &Place) -> Option<String> {
+    if let Some(device) = carried
+        .targets
         .iter()
-        .take_while(|word| words::is_assignment(word) || RESERVED.contains(&word.as_str()))
-        .count();
-    let words = &part.words[skipped..];
-    let carried = words
-        .first()
-        .is_some_and(|word| CARRIERS.contains(&words::base(word)));
-    let reach = if carried {
-        words.len()
-    } else {
-        words.len().min(1)
-    };
-    (0..reach).map(move |i| &words[i..])
-}
-
-/// Judges one simple command; `words` is not empty.
-fn one(words: &[String], place: &Place, depth: usize) -> Option<String> {
-    let (name, arguments) = words.split_first()?;
-    let name = words::base(name);
-    let broad = || arguments.iter().find_map(|word| broad(word, place));
-    let has = |option: &str| arguments.iter().any(|word| word == option);
-    match name {
+        .find(|target| is_device(&target.text))
+    {
+        return Some(format!("it redirects onto the device {}", device.text));
+    }
+    let (name, arguments) = carried.words.split_first()?;
+    let name = base(&name.text).to_ascii_lowercase();
+    let texts = || arguments.iter().map(|word| word.text.as_str());
+    let fed = || carried.fed.iter().map(|word| word.text.as_str());
+    let has = |option: &str| texts().any(|word| word == option);
+    match name.as_str() {
         "rm" | "chmod" | "chown" | "chgrp" => {
-            broad().map(|target| format!("{name} of {target} reaches far too much"))
+            let target = texts().chain(fed()).find(|word| broad(word, place));
+            target.map(|target| format!("{name} of {target} reaches far too much"))
         }
         "find" if has("-delete") => {
-            broad().map(|target| format!("find -delete on {target} reaches far too much"))
+            let selects = BY_NAME.iter().any(|option| has(option));
+            let target = texts().find(|word| match selects {
+                true => is_system(word, place),
+                false => broad(word, place),
+            });
+            target.map(|target| format!("find -delete on {target} reaches far too much"))
         }
         "blkdiscard" | "lvremove" | "vgremove" | "pvremove" => {
             Some(format!("{name} destroys a disk or volume"))
@@ -107,32 +113,26 @@ fn one(words: &[String], place: &Place, depth: usize) -> Option<String> {
         _ if name == "mkfs" || name.starts_with("mkfs.") => {
             Some(format!("{name} destroys what is on a disk"))
         }
-        "wipefs" if arguments.iter().any(|word| wipes_all(word)) => {
+        "wipefs" if texts().any(wipes_all) => {
             Some("wipefs -a destroys what is on a disk".to_string())
         }
         "zpool" if has("destroy") => Some("zpool destroy destroys a pool".to_string()),
-        "dd" => arguments
-            .iter()
+        "dd" => texts()
             .filter_map(|word| word.strip_prefix("of="))
             .find(|target| is_device(target))
             .map(|target| format!("dd writes onto the device {target}")),
-        "shred" => arguments
-            .iter()
+        "shred" => texts()
             .find(|word| is_device(word))
             .map(|target| format!("shred destroys the device {target}")),
-        "eval" if depth < DEPTH => search(&arguments.join(" "), place, depth + 1),
-        _ if SHELLS.contains(&name) && depth < DEPTH => {
-            let at = arguments.iter().position(|word| is_command_option(word))?;
-            search(arguments.get(at + 1)?, place, depth + 1)
-        }
+        "tee" => texts()
+            .find(|word| is_device(word))
+            .map(|target| format!("tee writes onto the device {target}")),
+        "cp" => texts()
+            .next_back()
+            .filter(|target| is_device(target))
+            .map(|target| format!("cp writes onto the device {target}")),
         _ => None,
     }
-}
-
-/// `-c`, also among others: `-ec`, `-lc`.
-fn is_command_option(word: &str) -> bool {
-    word.strip_prefix('-')
-        .is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
 }
 
 fn wipes_all(word: &str) -> bool {
@@ -140,36 +140,69 @@ fn wipes_all(word: &str) -> bool {
     word == "--all" || short.is_some_and(|letters| letters.contains('a'))
 }
 
-/// The target as it stands, if it is a system folder, a home, the workspace, or something above the workspace.
-fn broad<'w>(word: &'w str, place: &Place) -> Option<&'w str> {
-    let path = word.strip_suffix("/*").unwrap_or(word);
-    let homes = ["~", "$HOME", "${HOME}"];
-    if word == "/*" || homes.contains(&path.trim_end_matches('/')) {
-        return Some(word);
+/// Whether the word is a system folder, a home, the workspace, or something above it, or all that lies in one of these.
+fn broad(word: &str, place: &Place) -> bool {
+    reaches(word, place, true)
+}
+
+/// The same, but for the workspace itself.
+fn is_system(word: &str, place: &Place) -> bool {
+    reaches(word, place, false)
+}
+
+fn reaches(word: &str, place: &Place, workspace_too: bool) -> bool {
+    if word.is_empty() || word.starts_with('-') {
+        return false;
     }
-    let path = match path {
-        "*" => ".",
-        path => path,
+    let path = word.trim_end_matches('/');
+    if path.is_empty() {
+        return true;
+    }
+    // `/etc/*` is `/etc`; `/[a-z]*` and `/e*` are `/`; `*` is the folder itself.
+    let path = match path.rsplit_once('/') {
+        Some(("", last)) if last.contains(['*', '?', '[']) => "/",
+        Some((folder, last)) if is_all(last) => folder,
+        None if is_all(path) => ".",
+        Some(_) | None => path,
     };
-    let here = ["$PWD", "${PWD}"]
+    let home = ["${HOME}", "$HOME"]
         .iter()
-        .find_map(|pwd| path.strip_prefix(pwd));
-    let full = match here {
-        Some(rest) => words::tidy(&format!("{}/{rest}", place.cwd)),
-        None if path.starts_with('/') => words::tidy(path),
-        None if path.is_empty() || path.starts_with('-') => return None,
-        None => words::tidy(&format!("{}/{path}", place.cwd)),
+        .find_map(|home| path.strip_prefix(home));
+    let here = ["${PWD}", "$PWD"]
+        .iter()
+        .find_map(|here| path.strip_prefix(here));
+    place.folders.iter().any(|folder| {
+        let full = match (home, here) {
+            (Some(rest), _) => PathBuf::from(format!("{}{rest}", trail::HOME)),
+            (None, Some(rest)) => folder.join(rest.trim_start_matches('/')),
+            (None, None) if path.starts_with('~') => PathBuf::from(format!("/{path}")),
+            (None, None) => folder.join(path),
+        };
+        let full = tidy(&full);
+        let root = place.root();
+        let above = root.starts_with(&full) && (workspace_too || root != full);
+        let is_home = full == Path::new(trail::HOME);
+        above || is_home || SYSTEM.iter().any(|system| full == Path::new(system))
+    })
+}
+
+/// A pattern for every name: `*`, `.*`, `?*`, `[!.]*`.
+fn is_all(name: &str) -> bool {
+    let rest = match name.split_once(']') {
+        Some((class, rest)) if class.starts_with('[') => rest,
+        Some(_) | None => name,
     };
-    let above = full == "/" || place.root == full || place.root.starts_with(&format!("{full}/"));
-    (above || SYSTEM.contains(&full.as_str())).then_some(word)
+    name.contains(['*', '?']) && rest.chars().all(|c| "*?.".contains(c))
 }
 
 fn is_device(word: &str) -> bool {
-    let Some(rest) = word.strip_prefix('/').map(|_| words::tidy(word)) else {
+    if !word.starts_with('/') {
         return false;
-    };
-    rest.strip_prefix("/dev/").is_some_and(|name| {
-        !["null", "stdin", "stdout", "stderr", "tty"].contains(&name) && !name.starts_with("fd/")
+    }
+    let path = tidy(Path::new(word));
+    path.strip_prefix("/dev").is_ok_and(|name| {
+        let harmless = ["", "null", "stdin", "stdout", "stderr", "tty"];
+        !harmless.iter().any(|harmless| name == Path::new(harmless)) && !name.starts_with("fd")
     })
 }
 

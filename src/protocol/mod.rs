@@ -35,5 +35,5 @@ pub use event::{CommandRun, DecidedBy, Event, FileChange, Level, Receipt, Status
 pub use ids::{AskId, CallId, RequestId, TurnId};
 pub use journal::{JournalRecord, Span};
 pub use message::{Message, Note, StopReason, Usage};
-pub use op::{Decision, Op, Question};
+pub use op::{CommandPart, Decision, Offers, Op, Question};
 pub use tap::{Stage, Tap};

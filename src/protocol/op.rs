@@ -34,6 +34,10 @@ pub enum Decision {
     Once,
     /// Yes to exactly this for the rest of the session.
     Session,
+    /// Yes to the rules that were shown, for the rest of the session.
+    SessionRule,
+    /// Yes to the rules that were shown, kept for this workspace.
+    KeptRule,
     /// No; the reason goes to the model.
     Deny {
         /// In the person's words.
@@ -56,8 +60,14 @@ pub enum Question {
         timeout_seconds: u64,
         /// Words put before it by the user's own setting.
         wrapper: Vec<String>,
+        /// Its simple commands, and what the rules say to each.
+        parts: Vec<CommandPart>,
+        /// Why it asks beyond that: what was not understood, rules that say so.
+        reasons: Vec<String>,
         /// What deserves attention ("runs a file that the model changed").
         notes: Vec<String>,
+        /// What a yes may hold for.
+        offers: Offers,
     },
     /// Make this change?
     Edit {
@@ -80,4 +90,26 @@ pub enum Question {
         /// Where the server says it forwards to.
         remote_host: String,
     },
+}
+
+/// A simple command within a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandPart {
+    /// As it stands in the command.
+    pub text: String,
+    /// Which rule allows it, why none is needed, or what is missing.
+    pub ruling: String,
+}
+
+/// What a yes to a command may hold for beyond this once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offers {
+    /// `Decision::Session` is one of the answers.
+    pub exact: bool,
+    /// `Decision::SessionRule` is one of the answers.
+    pub session: bool,
+    /// `Decision::KeptRule` is one of the answers.
+    pub keep: bool,
+    /// The lines that would be kept, exactly.
+    pub rules: Vec<String>,
 }

@@ -67,6 +67,8 @@ pub(super) const ENVIRONMENT: &[(&str, Option<&str>)] = &[
     ("GCM_INTERACTIVE", Some("never")),
     ("SSH_ASKPASS_REQUIRE", Some("never")),
     ("SUDO_ASKPASS", None),
+    // `cd src` means the one in the current folder.
+    ("CDPATH", None),
     ("DEBIAN_FRONTEND", Some("noninteractive")),
     ("PIP_NO_INPUT", Some("1")),
     ("PYTHONUNBUFFERED", Some("1")),

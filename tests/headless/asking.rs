@@ -3,8 +3,8 @@
 use super::task;
 use crate::support::run::{Screen, standin};
 use crate::support::temp::Temp;
-use zcoder::headless::ask::{read, render};
-use zcoder::protocol::{Decision, Question};
+use zcoder::headless::ask::{answers, read, render};
+use zcoder::protocol::{CommandPart, Decision, Offers, Question};
 
 const PROMPT: &str = "or a reason for the no: ";
 
@@ -124,15 +124,24 @@ fn a_deadline_ends_the_turn_while_nobody_answers() {
 }
 
 #[test]
-fn answers() {
+fn what_an_answer_means() {
     let no = |reason: Option<&str>| Decision::Deny {
         reason: reason.map(str::to_string),
     };
+    let everything = question(Offers {
+        exact: true,
+        session: true,
+        keep: true,
+        rules: vec!["allow make".to_string()],
+    });
     for (line, expected) in [
         ("y", Decision::Once),
         (" YES ", Decision::Once),
         ("a", Decision::Session),
         ("always", Decision::Session),
+        ("r", Decision::SessionRule),
+        (" K", Decision::KeptRule),
+        ("kk", no(Some("kk"))),
         ("", no(None)),
         ("n", no(None)),
         ("No", no(None)),
@@ -140,8 +149,62 @@ fn answers() {
         ("yy", no(Some("yy"))),
         ("\x1b[Ay", no(Some("y"))),
     ] {
-        assert_eq!(read(line), expected, "{line:?}");
+        assert_eq!(read(line, &everything), expected, "{line:?}");
     }
+    // A letter that is not among the answers shown is no yes.
+    let nothing = question(Offers::default());
+    for line in ["a", "r", "k"] {
+        assert_eq!(read(line, &nothing), no(Some(line)), "{line:?}");
+    }
+    assert_eq!(read("y", &nothing), Decision::Once);
+    assert_eq!(
+        answers(&everything),
+        "y yes, once · a exactly this, for this run · r rule, for this run · k keep rule · n no · or a reason for the no: "
+    );
+    assert_eq!(
+        answers(&nothing),
+        "y yes, once · n no · or a reason for the no: "
+    );
+}
+
+fn question(offers: Offers) -> Question {
+    let part = |text: &str, ruling: &str| CommandPart {
+        text: text.to_string(),
+        ruling: ruling.to_string(),
+    };
+    Question::Command {
+        command: "make 2>&1 | tail -5".to_string(),
+        cwd: ".".to_string(),
+        timeout_seconds: 120,
+        wrapper: Vec::new(),
+        parts: vec![
+            part("make 2>&1", "no rule allows it"),
+            part("tail -5", "only reads what it is given"),
+        ],
+        reasons: Vec::new(),
+        notes: Vec::new(),
+        offers,
+    }
+}
+
+#[test]
+fn a_question_lists_the_parts_and_the_rule_that_would_be_kept() {
+    let offers = Offers {
+        exact: true,
+        session: true,
+        keep: true,
+        rules: vec!["allow make".to_string()],
+    };
+    let expected = "
+run this command?
+  folder   .
+  limit    120 s
+  part     make 2>&1: no rule allows it
+  part     tail -5: only reads what it is given
+  rule     allow make
+  | make 2>&1 | tail -5
+";
+    assert_eq!(render(&question(offers), 80), expected);
 }
 
 #[test]
@@ -151,7 +214,13 @@ fn nothing_of_a_question_is_hidden() {
         cwd: "sub".to_string(),
         timeout_seconds: 120,
         wrapper: vec!["bwrap".to_string(), "--ro".to_string()],
+        parts: vec![CommandPart {
+            text: "rm x".to_string(),
+            ruling: "no rule allows it".to_string(),
+        }],
+        reasons: vec!["not understood: byte 3".to_string()],
         notes: vec!["runs test.sh, which the model changed".to_string()],
+        offers: Offers::default(),
     };
     let expected = "
 run this command?
@@ -160,6 +229,8 @@ run this command?
   wrapper  bwrap --ro
   note     runs test.sh, which the model
   \\         changed
+  asks     no rule allows it
+  asks     not understood: byte 3
   | rm \\u{202e}x\\x1b[8m                \x20
   \\                                    \x20
   \\        END

@@ -1,0 +1,229 @@
+//! What needs no rule: commands that change nothing, start nothing, and read nothing but the workspace. In: a simple command and the
+//! folders it may run in. Out: why it needs none, or nothing.
+//!
+//! ```text
+//! cd src    echo "done $?"    true    false    :    pwd    set -e    exit 1        change nothing beyond this command
+//! head -5    tail -n +2    wc -l    cut -d: -f1    tr a-z A-Z    grep -v x          read what a pipe gives them
+//! cat a.c    ls -la src    grep -rn TODO src    wc -l src/a.c                      read files that read_file may read
+//! ```
+//!
+//! Not so: a path that leads out, also by a link; a pattern among the files (a name it finds may be a link); options that are not listed
+//! here; redirections to files; assignments. Programs are found by PATH: where that has a folder of the workspace, nothing is built in.
+//!
+//! Invariant: nothing of git is here, whose settings in the folder name programs that it starts.
+//! Invariant: what these commands read, the reading tools may read unasked.
+
+use super::place::Place;
+use super::shell::{RedirectKind, Simple, Word};
+
+/// A program that reads, by its options.
+struct Reader {
+    name: &'static str,
+    /// Letters without a value.
+    flags: &'static str,
+    /// Letters with one.
+    values: &'static str,
+    /// Long options that change neither what is read nor where it goes.
+    long: &'static [&'static str],
+    operands: Operands,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operands {
+    Files,
+    /// A pattern first, unless `-e` gave it.
+    PatternThenFiles,
+    /// None is a file.
+    Sets,
+}
+
+#[rustfmt::skip] // a table
+const READERS: &[Reader] = &[
+    Reader { name: "head", flags: "qvz0123456789", values: "nc", long: &["--quiet", "--silent", "--verbose"], operands: Operands::Files },
+    Reader { name: "tail", flags: "qvz0123456789", values: "nc", long: &["--quiet", "--silent", "--verbose"], operands: Operands::Files },
+    Reader { name: "wc", flags: "lwcmL", values: "", long: &["--lines", "--words", "--bytes", "--chars", "--max-line-length"], operands: Operands::Files },
+    Reader { name: "cut", flags: "snz", values: "bcdf", long: &["--complement", "--only-delimited"], operands: Operands::Files },
+    Reader { name: "tr", flags: "cCdst", values: "", long: &["--complement", "--delete", "--squeeze-repeats", "--truncate-set1"], operands: Operands::Sets },
+    Reader { name: "cat", flags: "AbeEnstTuv", values: "", long: &["--number", "--number-nonblank", "--show-all", "--show-ends", "--show-tabs", "--squeeze-blank"], operands: Operands::Files },
+    Reader { name: "ls", flags: "aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ1", values: "ITw", operands: Operands::Files, long: &["--all", "--almost-all",
+        "--color", "--directory", "--classify", "--full-time", "--group-directories-first", "--human-readable", "--inode", "--recursive",
+        "--reverse", "--size"] },
+    // Not `-R`, which follows links out; not `-f`, which reads patterns from a file.
+    Reader { name: "grep", flags: "cEFGHhilLnoPqrsvwxyzaZ0123456789", values: "eABCm", operands: Operands::PatternThenFiles, long: &["--recursive",
+        "--line-number", "--ignore-case", "--count", "--color", "--include", "--exclude", "--exclude-dir", "--word-regexp", "--line-regexp",
+        "--fixed-strings", "--extended-regexp", "--perl-regexp", "--basic-regexp", "--files-with-matches", "--files-without-match",
+        "--no-messages", "--invert-match", "--only-matching", "--quiet", "--no-filename", "--with-filename", "--text", "--context",
+        "--before-context", "--after-context", "--max-count", "--byte-offset", "--null"] },
+];
+
+/// Long options of [`READERS`] that may be followed by `=value`.
+const LONG_VALUES: &[&str] = &[
+    "--color",
+    "--include",
+    "--exclude",
+    "--exclude-dir",
+    "--context",
+    "--before-context",
+    "--after-context",
+    "--max-count",
+    "--classify",
+];
+
+/// Why the command needs no rule.
+pub(super) fn neutral(simple: &Simple, place: &Place) -> Option<&'static str> {
+    if !simple.assignments.is_empty() || !harmless_redirects(simple, place) {
+        return None;
+    }
+    let (name, arguments) = simple.words.split_first()?;
+    if !name.is_literal() || simple.words.iter().any(|word| word.unknown) {
+        return None;
+    }
+    match name.text.as_str() {
+        "cd" => cd(arguments, place).then_some("stays in the workspace"),
+        "echo" => {
+            let plain = |word: &Word| word.glob.is_none() && !word.text.starts_with('~');
+            arguments.iter().all(plain).then_some("only prints")
+        }
+        "true" | "false" | ":" | "pwd" if arguments.is_empty() => Some("changes nothing"),
+        "exit" => {
+            let number =
+                |word: &Word| word.text.bytes().all(|b| b.is_ascii_digit()) || word.text == "$?";
+            (arguments.len() <= 1 && arguments.iter().all(number)).then_some("changes nothing")
+        }
+        "set" => is_strict_mode(arguments).then_some("changes nothing"),
+        other => {
+            let reader = READERS.iter().find(|reader| reader.name == other)?;
+            reads_inside(reader, arguments, place)
+        }
+    }
+}
+
+/// Whether the redirections lead nowhere, to another descriptor, or from a file of the workspace.
+pub(super) fn harmless_redirects(simple: &Simple, place: &Place) -> bool {
+    simple.redirects.iter().all(|redirect| {
+        let target = &redirect.target;
+        match redirect.kind {
+            RedirectKind::Duplicate => true,
+            RedirectKind::Write => target.is_literal() && target.text == "/dev/null",
+            RedirectKind::Read => target.is_literal() && place.leaves(target).is_none(),
+            RedirectKind::ReadWrite | RedirectKind::Here => false,
+        }
+    })
+}
+
+/// One folder inside the workspace, without a link on the way.
+fn cd(arguments: &[Word], place: &Place) -> bool {
+    let arguments = match arguments {
+        [dashes, rest @ ..] if dashes.text == "--" => rest,
+        all => all,
+    };
+    match arguments {
+        [target] => {
+            target.is_literal()
+                && !target.text.starts_with('-')
+                && !target.text.is_empty()
+                && place
+                    .changed(&target.text)
+                    .iter()
+                    .all(|(_, inside)| *inside)
+        }
+        _ => false,
+    }
+}
+
+/// `set -e`, `-eu`, `-euo pipefail`, `-x`: only ends the script earlier, or says more.
+fn is_strict_mode(arguments: &[Word]) -> bool {
+    let mut words = arguments.iter();
+    let mut any = false;
+    while let Some(word) = words.next() {
+        let Some(letters) = word
+            .text
+            .strip_prefix('-')
+            .filter(|letters| !letters.is_empty())
+        else {
+            return false;
+        };
+        any = true;
+        if !letters.chars().all(|c| "euxo".contains(c)) {
+            return false;
+        }
+        for _ in letters.matches('o') {
+            if words.next().is_none_or(|option| option.text != "pipefail") {
+                return false;
+            }
+        }
+    }
+    any
+}
+
+fn reads_inside(reader: &Reader, arguments: &[Word], place: &Place) -> Option<&'static str> {
+    let mut operands = Vec::new();
+    let mut pattern_given = false;
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if text == "--" {
+            operands.extend(words.by_ref());
+        } else if text.starts_with("--") {
+            let (option, value) = match text.split_once('=') {
+                Some((option, value)) => (option, Some(value)),
+                None => (text, None),
+            };
+            // An option whose value may follow as a word of its own must have it behind `=`: otherwise it could be taken for a file,
+            // or a file for it.
+            let whole = value.is_some()
+                || !LONG_VALUES.contains(&option)
+                || matches!(option, "--color" | "--classify");
+            if !reader.long.contains(&option) || !whole {
+                return None;
+            }
+        } else if let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty()) {
+            for (at, letter) in letters.char_indices() {
+                if reader.values.contains(letter) {
+                    pattern_given |= letter == 'e';
+                    if at + letter.len_utf8() == letters.len() {
+                        // A pattern of the shell here would be several words.
+                        words.next().filter(|value| value.glob.is_none())?;
+                    }
+                    break;
+                }
+                if !reader.flags.contains(letter) {
+                    return None;
+                }
+            }
+        } else {
+            operands.push(word);
+        }
+        if word.glob.is_some() && text.starts_with('-') {
+            return None;
+        }
+    }
+    let files = match reader.operands {
+        Operands::Sets => &[],
+        Operands::PatternThenFiles if !pattern_given => {
+            // Unquoted `foo*`: a file's name could come instead, and then another file be the pattern.
+            operands
+                .split_first()
+                .filter(|(pattern, _)| pattern.glob.is_none())?
+                .1
+        }
+        Operands::PatternThenFiles | Operands::Files => &operands[..],
+    };
+    let inside = |word: &&Word| word.is_literal() && place.leaves(word).is_none();
+    if operands.iter().any(|word| word.glob.is_some()) || !files.iter().all(inside) {
+        return None;
+    }
+    let reads_files = !files.is_empty()
+        || matches!(reader.name, "ls")
+        || reader.name == "grep" && arguments.iter().any(is_recursive);
+    Some(match reads_files {
+        true => "only reads the workspace",
+        false => "only reads what it is given",
+    })
+}
+
+/// `grep -r` without a file reads the current folder.
+fn is_recursive(word: &Word) -> bool {
+    word.text == "--recursive"
+        || word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('r')
+}

@@ -1,0 +1,608 @@
+//! What is known of programs: which run what their arguments say, which options do, which read files only. Tables; `rules`, `judge`,
+//! `carried` and `offer` look things up here.
+//!
+//! ```text
+//! interpreter("python3")                     a rule on it allows any code
+//! wrapper("timeout")                         options -s -k take a value, one operand, then a command
+//! exec_option([find . -exec rm {} +], 1)     `-exec`
+//! exec_option([sed -n 1,5p a], 1)            nothing          [sed -i …]  `-i`        [sed '1e date' a]  `1e date`
+//! ```
+//!
+//! The tables are made of the manuals of the programs (GNU coreutils, findutils, tar, sed, git, ripgrep, fd, curl, rsync, CMake, cargo,
+//! go), and cannot be complete: what a program does beyond its arguments (settings, plug-ins, scripts of the project) is what a rule
+//! allows when it allows the program.
+//!
+//! Invariant: an entry too much costs a question, one too few is a hole.
+
+use super::shell::{Word, base};
+
+/// A program that runs the command in its arguments.
+#[derive(Debug)]
+pub(super) struct Wrapper {
+    pub(super) name: &'static str,
+    /// Letters and long options whose value is the next word.
+    values: &'static str,
+    long_values: &'static [&'static str],
+    /// Words before the command (`timeout 5`).
+    operands: usize,
+}
+
+const fn wrapper_row(
+    name: &'static str,
+    values: &'static str,
+    long_values: &'static [&'static str],
+    operands: usize,
+) -> Wrapper {
+    Wrapper {
+        name,
+        values,
+        long_values,
+        operands,
+    }
+}
+
+#[rustfmt::skip] // a table
+const WRAPPERS: &[Wrapper] = &[
+    wrapper_row("sudo", "CDghpRrTtUu", &["--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role", "--type", "--close-from"], 0),
+    wrapper_row("doas", "Cu", &[], 0),
+    wrapper_row("pkexec", "", &["--user"], 0),
+    wrapper_row("env", "uCS", &["--unset", "--chdir"], 0),
+    wrapper_row("nohup", "", &[], 0),
+    wrapper_row("timeout", "sk", &["--signal", "--kill-after"], 1),
+    wrapper_row("nice", "n", &["--adjustment"], 0),
+    wrapper_row("ionice", "cnpPu", &["--class", "--classdata"], 0),
+    wrapper_row("chrt", "TPD", &[], 1),
+    wrapper_row("taskset", "", &[], 1),
+    wrapper_row("setsid", "", &[], 0),
+    wrapper_row("stdbuf", "ioe", &["--input", "--output", "--error"], 0),
+    wrapper_row("time", "fo", &["--format", "--output"], 0),
+    wrapper_row("xargs", "adEIJLnPRSs", &["--arg-file", "--delimiter", "--max-lines", "--max-args", "--max-procs", "--max-chars", "--replace"], 0),
+    wrapper_row("parallel", "IjnNaC", &["--jobs", "--arg-file", "--colsep"], 0),
+    wrapper_row("command", "", &[], 0),
+    wrapper_row("builtin", "", &[], 0),
+    wrapper_row("exec", "a", &[], 0),
+    wrapper_row("chroot", "", &["--userspec", "--groups"], 1),
+    wrapper_row("unshare", "SG", &[], 0),
+    wrapper_row("nsenter", "tSG", &["--target"], 0),
+    wrapper_row("setpriv", "", &[], 0),
+    wrapper_row("strace", "eopsauEXPSIb", &[], 0),
+    wrapper_row("ltrace", "eopsnaulAFX", &[], 0),
+    wrapper_row("valgrind", "", &[], 0),
+    wrapper_row("watch", "nq", &["--interval"], 0),
+    wrapper_row("flock", "EwcI", &["--timeout", "--conflict-exit-code"], 1),
+    wrapper_row("busybox", "", &[], 0),
+    wrapper_row("toybox", "", &[], 0),
+    wrapper_row("systemd-run", "pEu", &["--unit", "--property", "--setenv"], 0),
+    wrapper_row("catchsegv", "", &[], 0),
+    wrapper_row("faketime", "f", &[], 1),
+    wrapper_row("xvfb-run", "efnps", &[], 0),
+    wrapper_row("fakeroot", "lisb", &[], 0),
+    wrapper_row("dbus-run-session", "", &[], 0),
+    wrapper_row("script", "cEIOBT", &["--command"], 0),
+    wrapper_row("su", "cgGsw", &["--command", "--group", "--shell"], 1),
+    wrapper_row("runuser", "ucgGs", &["--user", "--command", "--group"], 0),
+    wrapper_row("ssh", "BbcDEeFIiJLlmOopQRSWw", &[], 1),
+    wrapper_row("entr", "", &[], 0),
+    wrapper_row("npx", "pc", &["--package", "--call"], 0),
+    wrapper_row("bunx", "", &[], 0),
+    wrapper_row("uvx", "", &["--from", "--with", "--python"], 0),
+    wrapper_row("pipx", "", &[], 1),
+    wrapper_row("direnv", "", &[], 2),
+    wrapper_row("nix-shell", "pIA", &["--run", "--command"], 0),
+];
+
+/// Those whose options are all known: a letter that is not among their values takes none.
+const WELL_KNOWN: &[&str] = &[
+    "sudo", "doas", "env", "nohup", "timeout", "nice", "ionice", "setsid", "stdbuf", "time",
+    "xargs", "command", "exec",
+];
+
+/// Shells: `-c` is followed by a script, a word without dash is one, and without either it is read from standard input.
+const SHELLS: &[&str] = &[
+    "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "yash", "fish", "rbash",
+];
+
+/// Programs that run whatever their arguments or their input say.
+#[rustfmt::skip] // a table
+const INTERPRETERS: &[&str] = &[
+    "awk", "gawk", "mawk", "nawk", "python", "python2", "python3", "pypy", "pypy3", "perl", "ruby", "irb", "node", "nodejs", "deno",
+    "bun", "tsx", "ts-node", "php", "lua", "luajit", "tclsh", "wish", "expect", "Rscript", "julia", "ghci", "runghc", "scala", "groovy",
+    "jshell", "osascript", "pwsh", "guile", "racket", "sbcl", "emacs", "vi", "vim", "nvim", "ed", "ex", "gdb", "lldb", "sqlite3", "psql",
+    "mysql", "m4", "dc", "eval", "source", ".", "trap", "alias", "at", "batch", "crontab", "tmux", "screen",
+    "docker", "podman", "kubectl", "ansible", "nc", "socat", "zcoder",
+];
+
+/// Programs whose first word says what they do: a rule on the name alone allows all of it.
+#[rustfmt::skip] // a table
+const SUBCOMMANDS: &[&str] = &[
+    "git", "hg", "svn", "jj", "gh", "glab", "cargo", "rustup", "go", "npm", "pnpm", "yarn", "pip", "pip3", "uv", "poetry", "pipenv",
+    "conda", "apt", "apt-get", "dnf", "yum", "pacman", "brew", "nix", "systemctl", "journalctl", "dotnet", "mix", "bundle", "gem",
+    "composer", "terraform", "helm", "zig", "swift", "bazel", "meson", "stack", "cabal", "opam", "dune", "docker-compose", "rails",
+    "flutter", "dart", "hatch", "pdm", "tox", "nox", "just", "task", "gradle", "gradlew", "mvn", "mvnw", "ip", "snap", "flatpak",
+];
+
+/// Programs for which no rule is offered: a person who wants one writes it down.
+const DESTRUCTIVE: &[&str] = &[
+    "rm", "rmdir", "unlink", "mv", "cp", "ln", "install", "dd", "tee", "truncate", "shred",
+    "chmod", "chown", "chgrp", "kill", "pkill", "killall", "curl", "wget", "scp", "sftp", "rsync",
+    "ftp", "telnet", "mount", "umount", "reboot", "shutdown", "poweroff", "halt", "export",
+    "unset", "unalias", "readonly", "local", "declare", "typeset", "set", "shopt", "hash",
+    "enable", "ulimit", "umask", "read", "getopts", "shift", "wait", "exit", "return", "break",
+    "continue", "fg", "bg", "jobs", "history", "fc", "bind", "complete", "printf", "test", "[",
+    "let",
+];
+
+/// What a shell command sets for those after it: no rule may allow it among others.
+const CHANGERS: &[&str] = &[
+    "alias",
+    "unalias",
+    "export",
+    "readonly",
+    "local",
+    "declare",
+    "typeset",
+    "set",
+    "shopt",
+    "hash",
+    "enable",
+    "trap",
+    "exec",
+    "eval",
+    "source",
+    ".",
+    "read",
+    "getopts",
+    "unset",
+    "let",
+    "shift",
+    "return",
+    "break",
+    "continue",
+    "pushd",
+    "popd",
+    "umask",
+    "ulimit",
+    "printf",
+    "mapfile",
+    "readarray",
+    "bind",
+    "fc",
+    "history",
+    "builtin",
+];
+
+/// The wrapper of that name.
+pub(super) fn wrapper(name: &str) -> Option<&'static Wrapper> {
+    WRAPPERS.iter().find(|row| row.name == name)
+}
+
+pub(super) fn is_shell(name: &str) -> bool {
+    SHELLS.contains(&name)
+}
+
+pub(super) fn is_interpreter(name: &str) -> bool {
+    // `python3.12`, `lua5.4`: the same program.
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    let known = |name: &str| INTERPRETERS.contains(&name) || is_shell(name);
+    known(name) || known(bare)
+}
+
+pub(super) fn has_subcommands(name: &str) -> bool {
+    SUBCOMMANDS.contains(&name)
+}
+
+pub(super) fn is_destructive(name: &str) -> bool {
+    DESTRUCTIVE.contains(&name)
+}
+
+pub(super) fn changes_the_shell(name: &str) -> bool {
+    CHANGERS.contains(&name)
+}
+
+impl Wrapper {
+    /// Where in `words` the command begins, and whether every option before it was known.
+    pub(super) fn command(&self, words: &[Word]) -> (usize, bool) {
+        let mut at = 1;
+        let mut sure = true;
+        let mut operands = self.operands;
+        while let Some(word) = words.get(at) {
+            let text = word.text.as_str();
+            sure &= !word.unknown;
+            if text == "--" {
+                at += 1;
+                // `timeout -- 5 cmd`: what is owed still comes.
+                return (at + operands, sure);
+            }
+            if let Some(option) = text.strip_prefix("--") {
+                let separate = self.long_values.contains(&text);
+                sure &= separate || option.contains('=');
+                at += if separate { 2 } else { 1 };
+            } else if let Some(letters) = text.strip_prefix('-').filter(|l| !l.is_empty()) {
+                at += 1;
+                if let Some(value) = letters.find(|c| self.values.contains(c)) {
+                    at += usize::from(value + 1 == letters.len());
+                } else {
+                    sure &= WELL_KNOWN.contains(&self.name);
+                }
+            } else if self.name == "env" && text.contains('=') {
+                at += 1;
+            } else if operands > 0 {
+                operands -= 1;
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        (at, sure)
+    }
+
+    /// The value of `-c` or `--command`, for those whose `-c` is a script.
+    pub(super) fn script<'w>(&self, words: &'w [Word]) -> Option<&'w Word> {
+        if !matches!(
+            self.name,
+            "su" | "runuser" | "script" | "flock" | "npx" | "nix-shell" | "env"
+        ) {
+            return None;
+        }
+        let is_script = |word: &&Word| {
+            let text = word.text.as_str();
+            match self.name {
+                "env" => text == "-S" || text == "-vS",
+                _ => matches!(
+                    text,
+                    "-c" | "-qc" | "-lc" | "--command" | "--call" | "--run"
+                ),
+            }
+        };
+        let at = words.iter().position(|word| is_script(&word))?;
+        words.get(at + 1)
+    }
+}
+
+/// Options of a program that run other programs, write files, or read orders from somewhere else.
+struct Options {
+    names: &'static [&'static str],
+    /// Single letters, found anywhere in a word like `-xyz`.
+    letters: &'static str,
+    /// Whole words as they stand: long options (also shortened), and `-words` of find and cmake.
+    words: &'static [&'static str],
+}
+
+const fn options(
+    names: &'static [&'static str],
+    letters: &'static str,
+    words: &'static [&'static str],
+) -> Options {
+    Options {
+        names,
+        letters,
+        words,
+    }
+}
+
+#[rustfmt::skip] // a table
+const EXEC_OPTIONS: &[Options] = &[
+    options(&["find", "gfind"], "", &["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from"]),
+    options(&["fd", "fdfind"], "xX", &["--exec", "--exec-batch"]),
+    options(&["git"], "O", &["--output", "--open-files-in-pager", "--ext-diff", "--textconv", "--upload-pack", "--receive-pack", "--exec",
+        "--extcmd", "--tool", "--config", "--template", "--no-index", "--tree-filter", "--index-filter", "--msg-filter", "--env-filter",
+        "--command", "--strategy", "--gpg-sign", "--signing-key"]),
+    options(&["rg"], "f", &["--pre", "--hostname-bin", "--search-zip", "--file", "--ignore-file"]),
+    options(&["ag", "ack"], "", &["--pager", "--output", "--files-from", "--ackrc"]),
+    options(&["sort", "gsort"], "oT", &["--output", "--compress-program", "--temporary-directory", "--files0-from"]),
+    options(&["uniq"], "", &[]),
+    options(&["tar", "gtar", "bsdtar"], "IFPT", &["--to-command", "--use-compress-program", "--checkpoint-action", "--rsh-command", "--rmt-command",
+        "--info-script", "--new-volume-script", "--absolute-names", "--files-from", "--use-compress-prog"]),
+    options(&["zip"], "T", &["--unzip-command", "-TT"]),
+    options(&["split", "gsplit"], "", &["--filter"]),
+    options(&["rsync"], "e", &["--rsh", "--rsync-path", "--files-from", "--password-file", "--log-file", "--write-batch"]),
+    options(&["scp", "sftp", "ssh"], "oFSJDi", &[]),
+    options(&["curl"], "oOKTJFDc", &["--output", "--remote-name", "--remote-name-all", "--config", "--upload-file", "--form", "--dump-header",
+        "--cookie-jar", "--output-dir", "--remote-header-name", "--trace", "--trace-ascii", "--stderr", "--engine", "--netrc-file"]),
+    options(&["wget"], "OoaiPex", &["--output-document", "--output-file", "--append-output", "--input-file", "--directory-prefix", "--execute",
+        "--use-askpass", "--post-file", "--body-file", "--config", "--warc-file"]),
+    options(&["make", "gmake"], "fEI", &["--eval", "--file", "--makefile", "--include-dir"]),
+    options(&["cmake"], "EPC", &["-E", "-P", "-C", "--install-prefix", "--find-package"]),
+    options(&["ctest"], "", &["-S", "-SP", "-SV", "-D", "-T", "-M", "--script", "--script-new-process", "--build-and-test", "--test-command",
+        "--build-exe-dir", "--dashboard", "--output-log", "-O", "--output-junit"]),
+    options(&["ninja"], "f", &["--file"]),
+    options(&["cargo"], "Z", &["--config"]),
+    options(&["go"], "", &["-exec", "-toolexec", "-vettool", "-overlay", "-modfile", "--exec", "--toolexec", "--vettool", "--overlay", "-o"]),
+    options(&["npm", "pnpm", "yarn"], "", &["--script-shell", "--prefix", "--node-options", "--userconfig", "--globalconfig", "--shell", "--cwd"]),
+    options(&["pip", "pip3", "uv"], "", &["--python", "--log", "--index-url", "--extra-index-url", "--find-links", "--target", "--prefix", "--root"]),
+    options(&["gcc", "g++", "cc", "c++", "clang", "clang++"], "B", &["-wrapper", "-fplugin", "-specs", "--specs", "-Xclang", "-load", "-fuse-ld"]),
+    options(&["man"], "PHC", &["--pager", "--html", "--config-file", "--preprocessor"]),
+    options(&["less", "more", "most"], "ok", &["--log-file", "--lesskey-file", "--LOG-FILE"]),
+    options(&["tree", "ls", "du"], "o", &[]),
+    options(&["pytest", "py.test"], "", &["--rootdir", "--basetemp", "--log-file", "--junitxml", "--junit-xml"]),
+    options(&["pre-commit"], "c", &["--config"]),
+    options(&["gh"], "", &["--editor", "--web"]),
+    options(&["date"], "s", &["--set"]),
+    options(&["hostname", "sysctl"], "wF", &["--write", "--load", "--file"]),
+    options(&["xxd"], "r", &["-revert"]),
+    options(&["file"], "CmM", &["--compile"]),
+];
+
+/// git's own options, before the subcommand.
+const GIT_GLOBAL: &[&str] = &[
+    "-c",
+    "-C",
+    "--exec-path",
+    "--git-dir",
+    "--work-tree",
+    "--config-env",
+    "--namespace",
+    "--super-prefix",
+    "-p",
+    "--paginate",
+];
+/// git's own options whose value is the next word.
+pub(super) const GIT_VALUES: &[&str] = &[
+    "-c",
+    "-C",
+    "--exec-path",
+    "--git-dir",
+    "--work-tree",
+    "--config-env",
+    "--namespace",
+];
+
+/// Subcommands that run what their arguments say, or set what later ones run.
+const RUNNING: &[(&str, &[&str])] = &[
+    (
+        "git",
+        &[
+            "config",
+            "bisect",
+            "filter-branch",
+            "submodule",
+            "difftool",
+            "mergetool",
+            "daemon",
+            "instaweb",
+            "maintenance",
+            "hook",
+            "credential",
+        ],
+    ),
+    (
+        "npm",
+        &["exec", "x", "config", "set", "explore", "init", "create"],
+    ),
+    ("pnpm", &["exec", "dlx", "x", "config", "create"]),
+    ("yarn", &["exec", "dlx", "config", "create", "node"]),
+    ("go", &["generate", "run", "env", "tool"]),
+    ("cargo", &["install", "config"]),
+    ("uv", &["run", "tool"]),
+    ("poetry", &["run", "config", "shell"]),
+    ("pipenv", &["run", "shell"]),
+    ("conda", &["run", "config"]),
+    ("bundle", &["exec", "config"]),
+    ("gh", &["alias", "extension", "config", "api"]),
+    ("nix", &["run", "develop", "shell", "eval"]),
+    ("docker-compose", &["exec", "run"]),
+];
+
+/// The word, from the `from`th on, that makes the program run or write what a rule on the words before did not name.
+pub(super) fn exec_option(words: &[Word], from: usize) -> Option<&str> {
+    let name = base(&words.first()?.text);
+    let rest = words.get(from..).unwrap_or(&[]);
+    if name == "git" {
+        if let Some(word) = git_global(words, from) {
+            return Some(word);
+        }
+    }
+    if name == "sed" || name == "gsed" {
+        return sed(words, from);
+    }
+    if name == "tee" {
+        let file = rest.iter().find(|word| !word.text.starts_with('-'));
+        return file.map(|word| word.text.as_str());
+    }
+    if let Some((_, names)) = RUNNING.iter().find(|(program, _)| *program == name) {
+        let at = words
+            .iter()
+            .skip(1)
+            .position(|word| !word.text.starts_with('-'));
+        if let Some(word) = at.and_then(|at| words.get(at + 1).filter(|_| at + 1 >= from)) {
+            if names.contains(&word.text.as_str()) {
+                return Some(&word.text);
+            }
+        }
+    }
+    let row = EXEC_OPTIONS.iter().find(|row| row.names.contains(&name))?;
+    let first = from.max(1);
+    let words = words.iter().enumerate().skip(first);
+    let found = words
+        .take_while(|(_, word)| word.text != "--")
+        .find(|(at, word)| {
+            // tar's first word needs no dash.
+            let bare = *at == 1 && name.ends_with("tar") && !word.text.starts_with('-');
+            let letters = match word.text.strip_prefix('-') {
+                Some(letters) if !letters.starts_with('-') => letters,
+                None if bare => word.text.as_str(),
+                Some(_) | None => "",
+            };
+            letters.contains(|c| row.letters.contains(c))
+                || row
+                    .words
+                    .iter()
+                    .any(|option| stands_for(&word.text, option))
+        });
+    found.map(|(_, word)| word.text.as_str())
+}
+
+/// `--out`, `--output=x` and `--output` for `--output`; `-exec` for itself.
+fn stands_for(word: &str, option: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    if name == option {
+        return true;
+    }
+    match option.strip_prefix("--") {
+        // Long options may be shortened as far as they stay unique; three characters are never more than one letter.
+        Some(_) => name.len() >= 3 && option.starts_with(name),
+        // `-fplugin=x`, `-Bdir`: joined values.
+        None => option.len() > 2 && name.starts_with(option) && word.len() > name.len(),
+    }
+}
+
+fn git_global(words: &[Word], from: usize) -> Option<&str> {
+    for (at, word) in words.iter().enumerate().skip(1) {
+        if !word.text.starts_with('-') {
+            return None;
+        }
+        let name = word.text.split('=').next().unwrap_or("");
+        let dangerous = GIT_GLOBAL.contains(&name)
+            || word.text.starts_with("-c")
+            || word.text.starts_with("-C");
+        if dangerous && at >= from {
+            return Some(&word.text);
+        }
+    }
+    None
+}
+
+/// sed is a language: it can write files (`w`) and run programs (`e`). Only what is plainly neither passes.
+fn sed(words: &[Word], from: usize) -> Option<&str> {
+    let rest = words.get(from.max(1)..).unwrap_or(&[]);
+    let mut script_next = false;
+    let mut seen_script = words
+        .get(1..from.max(1))
+        .unwrap_or(&[])
+        .iter()
+        .any(|word| !word.text.starts_with('-'));
+    for word in rest {
+        let text = word.text.as_str();
+        match text {
+            _ if script_next => {
+                script_next = false;
+                if !is_plain_sed(text) {
+                    return Some(text);
+                }
+            }
+            "-n" | "-E" | "-r" | "-u" | "-z" | "-s" | "--quiet" | "--silent"
+            | "--regexp-extended" | "--posix" | "--debug" | "-nE" | "-En" | "-nr" | "-rn" => {}
+            "-e" | "-ne" | "--expression" => {
+                script_next = true;
+                seen_script = true;
+            }
+            _ if text.starts_with('-') && text.len() > 1 => return Some(text),
+            _ if !seen_script => {
+                seen_script = true;
+                if !is_plain_sed(text) {
+                    return Some(text);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Commands of addresses and `p d q =`, and `s` with the flags `g i I p` and digits, joined by `;`.
+pub(super) fn is_plain_sed(script: &str) -> bool {
+    if script.contains('\n') {
+        return false;
+    }
+    let mut rest = script.trim_start();
+    while !rest.is_empty() {
+        let Some(after) = sed_command(rest) else {
+            return false;
+        };
+        let after = after.trim_start();
+        match after.strip_prefix(';') {
+            Some(next) => rest = next.trim_start(),
+            None if after.is_empty() => return true,
+            None => return false,
+        }
+    }
+    true
+}
+
+/// What follows one plain command.
+fn sed_command(text: &str) -> Option<&str> {
+    let mut rest = sed_address(text)?;
+    if let Some(next) = rest.strip_prefix(',') {
+        rest = sed_address(next)?;
+    }
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix('!').unwrap_or(rest);
+    let mut chars = rest.chars();
+    match chars.next()? {
+        'p' | 'd' | '=' => Some(chars.as_str()),
+        'q' => Some(
+            chars
+                .as_str()
+                .trim_start_matches(|c: char| c.is_ascii_digit()),
+        ),
+        's' => {
+            let delimiter = chars
+                .next()
+                .filter(char::is_ascii_punctuation)
+                .filter(|c| *c != '\\')?;
+            let rest = until(chars.as_str(), delimiter)?;
+            let rest = until(rest, delimiter)?;
+            Some(rest.trim_start_matches(|c: char| "giIp".contains(c) || c.is_ascii_digit()))
+        }
+        _ => None,
+    }
+}
+
+/// Behind an address, or the text itself when there is none.
+fn sed_address(text: &str) -> Option<&str> {
+    match text.chars().next()? {
+        '/' => until(&text[1..], '/').map(|rest| rest.strip_prefix('I').unwrap_or(rest)),
+        '$' => Some(&text[1..]),
+        c if c.is_ascii_digit() || c == '+' || c == '~' => {
+            Some(text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '+' || c == '~'))
+        }
+        _ => Some(text),
+    }
+}
+
+/// Behind the next `delimiter` that no backslash hides.
+fn until(text: &str, delimiter: char) -> Option<&str> {
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' {
+            chars.next();
+        } else if c == delimiter {
+            // In brackets a delimiter is a letter to some implementations and the end to others.
+            let open = text[..at].rfind('[') > text[..at].rfind(']');
+            return (!open).then(|| &text[at + c.len_utf8()..]);
+        }
+    }
+    None
+}
+
+/// Which word is a pattern or a script and no path, for programs that take one first.
+pub(super) fn pattern(words: &[Word]) -> Option<usize> {
+    let name = base(&words.first()?.text);
+    let (from, given): (usize, &[&str]) = match name {
+        "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack" => {
+            (1, &["-e", "-f", "--regexp", "--file"])
+        }
+        "sed" | "gsed" => (1, &["-e", "-f", "-ne", "--expression", "--file"]),
+        "git" if words.get(1).is_some_and(|word| word.text == "grep") => (2, &["-e", "-f"]),
+        _ => return None,
+    };
+    let shortened = |text: &str| {
+        text.starts_with("--re") && text != "--recursive"
+            || text.starts_with("--f")
+            || text.starts_with("--ex")
+    };
+    let elsewhere = words[from..].iter().any(|word| {
+        let name = word.text.split('=').next().unwrap_or("");
+        let cluster = word.text.starts_with('-')
+            && !word.text.starts_with("--")
+            && word.text.contains(['e', 'f']);
+        given.contains(&name) || cluster || shortened(name)
+    });
+    if elsewhere {
+        return None;
+    }
+    let at = words[from..]
+        .iter()
+        .position(|word| !word.text.starts_with('-'))?;
+    Some(from + at)
+}
