@@ -1,5 +1,5 @@
-//! Kernels over byte slices: they look for the first byte of a class or the first place where a word may stand, or ask whether all bytes
-//! are ASCII, and are called for every JSON string, blank run, number and line there is, and by every search. Safe functions; a caller
+//! Kernels over byte slices: they look for the first byte of a class or the first place where a word may stand, count a byte, or ask
+//! whether all bytes are ASCII, and are called for every JSON string, blank run, number and line there is, and by every search. Safe functions; a caller
 //! sees a slice, a start and an index.
 //!
 //! ```text
@@ -75,6 +75,15 @@ pub fn find_non_blank(bytes: &[u8], from: usize) -> usize {
     return x86::find(bytes, from, x86::non_blank, scalar::find_non_blank);
     #[cfg(not(target_arch = "x86_64"))]
     scalar::find_non_blank(bytes, from)
+}
+
+/// How many of the bytes are `byte`.
+#[inline]
+pub fn count_byte(bytes: &[u8], byte: u8) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    return x86::count_byte(bytes, byte);
+    #[cfg(not(target_arch = "x86_64"))]
+    scalar::count_byte(bytes, byte)
 }
 
 /// The bytes as text, if all of them are ASCII. For a handful of bytes this is three times as fast as `str::from_utf8`, and a handful is
@@ -252,6 +261,11 @@ pub mod scalar {
         find(bytes, from, |b| b == byte)
     }
 
+    /// Twin of [`super::count_byte`].
+    pub fn count_byte(bytes: &[u8], byte: u8) -> usize {
+        bytes.iter().filter(|&&b| b == byte).count()
+    }
+
     /// Twin of [`super::find_non_digit`].
     #[inline]
     pub fn find_non_digit(bytes: &[u8], from: usize) -> usize {
@@ -341,6 +355,35 @@ mod x86 {
             let blank = _mm_or_si128(_mm_or_si128(space, tab), _mm_or_si128(feed, ret));
             _mm_movemask_epi8(blank) as u32 ^ 0xffff
         }
+    }
+
+    #[inline(never)]
+    pub(super) fn count_byte(bytes: &[u8], byte: u8) -> usize {
+        // SAFETY: SSE2 is part of x86-64; arithmetic on registers.
+        let (wanted, zero) = unsafe { (_mm_set1_epi8(byte as i8), _mm_setzero_si128()) };
+        let (mut count, mut at) = (0, 0);
+        while super::block_at(bytes, at).is_some() {
+            // A lane counts to 255.
+            let mut lanes = zero;
+            for _ in 0..255 {
+                let Some(block) = super::block_at(bytes, at) else {
+                    break;
+                };
+                // SAFETY: `block` is 16 readable bytes and the load needs no alignment; SSE2 is part of x86-64.
+                lanes = unsafe {
+                    let equal = _mm_cmpeq_epi8(_mm_loadu_si128(block.as_ptr().cast()), wanted);
+                    // A lane that is equal is -1.
+                    _mm_sub_epi8(lanes, equal)
+                };
+                at += 16;
+            }
+            // SAFETY: SSE2 is part of x86-64; arithmetic on registers.
+            count += unsafe {
+                let halves = _mm_sad_epu8(lanes, zero);
+                _mm_cvtsi128_si64(halves) + _mm_cvtsi128_si64(_mm_unpackhi_epi64(halves, halves))
+            } as usize;
+        }
+        count + super::scalar::count_byte(&bytes[at..], byte)
     }
 
     /// Block after block, then the tail.

@@ -256,3 +256,21 @@ fn words_leave_fingerprints() {
     assert_eq!(prints.groups_at(b"xyz", 0), 0x80);
     assert_eq!(prints.groups_at(b"xy", 0), 0);
 }
+
+#[test]
+fn counts_are_those_of_the_twin() {
+    let mut rng = Rng::new(5);
+    // Around a block, and around where the lanes of a block are full.
+    for length in (0..70).chain([4_079, 4_080, 4_081, 8_160, 8_175, 20_000]) {
+        let all = vec![b'x'; length];
+        assert_eq!(simd::count_byte(&all, b'x'), length);
+        assert_eq!(simd::count_byte(&all, b'y'), 0);
+        let some: Vec<u8> = (0..length).map(|_| rng.below(3) as u8).collect();
+        for byte in 0..3 {
+            assert_eq!(
+                simd::count_byte(&some, byte),
+                scalar::count_byte(&some, byte)
+            );
+        }
+    }
+}

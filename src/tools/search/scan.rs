@@ -141,7 +141,7 @@ impl Scan {
                 false => line_start(&self.buffer[..held], held),
             };
             if searched > 0 || last {
-                state.complete(&self.buffer[..searched], &mut self.cache);
+                state.complete(&self.buffer[..searched], last, &mut self.cache);
                 self.buffer.copy_within(searched..held, 0);
                 held -= searched;
             } else if self.buffer.len() < MAX_LINE_BYTES {
@@ -178,8 +178,8 @@ impl Scan {
 }
 
 impl State<'_> {
-    /// Searches complete lines, or those at the end of a file.
-    fn complete(&mut self, bytes: &[u8], cache: &mut Cache) {
+    /// Searches complete lines, or the last ones of the file.
+    fn complete(&mut self, bytes: &[u8], last: bool, cache: &mut Cache) {
         let mut at = std::mem::take(&mut self.from);
         if std::mem::take(&mut self.reported) {
             at = simd::find_byte(bytes, b'\n', 0) + 1;
@@ -193,7 +193,9 @@ impl State<'_> {
             self.report(bytes, begin..end, found);
             at = end + 1;
         }
-        self.line_feeds += self.count(&bytes[counted..]);
+        if !last {
+            self.line_feeds += self.count(&bytes[counted..]);
+        }
     }
 
     fn report(&mut self, bytes: &[u8], line: Range<usize>, found: Range<usize>) {
@@ -213,7 +215,7 @@ impl State<'_> {
     /// Line feeds, for those who see line numbers.
     fn count(&self, bytes: &[u8]) -> u64 {
         match self.each {
-            Some(_) => bytes.iter().filter(|b| **b == b'\n').count() as u64,
+            Some(_) => simd::count_byte(bytes, b'\n') as u64,
             None => 0,
         }
     }
