@@ -227,7 +227,37 @@ pub fn find_fingerprint(bytes: &[u8], prints: &Fingerprints, from: usize) -> usi
     scalar::find_fingerprint(bytes, prints, from)
 }
 
-/// The 16 bytes at `from`, if the slice has as many there.
+/// How often `byte` occurs.
+pub fn count_byte(bytes: &[u8], byte: u8) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    return x86::count_byte(bytes, byte);
+    #[cfg(not(target_arch = "x86_64"))]
+    scalar::count_byte(bytes, byte)
+}
+
+/// Takes whole blocks of 64 bytes into the state of a SHA-256 (FIPS 180-4 6.2.2) with the processor's own instructions; bytes behind the
+/// last whole block are left. False, and nothing done, on a processor without them. The twin is the loop in `sha256.rs`. `k`: the
+/// standard's constants.
+pub fn sha256(state: &mut [u32; 8], blocks: &[u8], k: &[u32; 64]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let able = std::arch::is_x86_feature_detected!("sha")
+            && std::arch::is_x86_feature_detected!("ssse3")
+            && std::arch::is_x86_feature_detected!("sse4.1");
+        if able {
+            // SAFETY: the processor was just asked for all three.
+            unsafe { x86::sha256(state, blocks, k) };
+        }
+        able
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = (state, blocks, k);
+        false
+    }
+}
+
+/// The 16 bytes at `from`, if the slice has as many there. In safe code this is two range checks, and they show in a rate.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn block_at(bytes: &[u8], from: usize) -> Option<&[u8; 16]> {
@@ -263,7 +293,7 @@ pub mod scalar {
 
     /// Twin of [`super::count_byte`].
     pub fn count_byte(bytes: &[u8], byte: u8) -> usize {
-        bytes.iter().filter(|&&b| b == byte).count()
+        bytes.iter().filter(|b| **b == byte).count()
     }
 
     /// Twin of [`super::find_non_digit`].
@@ -357,33 +387,74 @@ mod x86 {
         }
     }
 
-    #[inline(never)]
+    /// A byte of the sum counts to 255, then the sum is emptied.
     pub(super) fn count_byte(bytes: &[u8], byte: u8) -> usize {
-        // SAFETY: SSE2 is part of x86-64; arithmetic on registers.
-        let (wanted, zero) = unsafe { (_mm_set1_epi8(byte as i8), _mm_setzero_si128()) };
-        let (mut count, mut at) = (0, 0);
-        while super::block_at(bytes, at).is_some() {
-            // A lane counts to 255.
-            let mut lanes = zero;
-            for _ in 0..255 {
-                let Some(block) = super::block_at(bytes, at) else {
-                    break;
-                };
-                // SAFETY: `block` is 16 readable bytes and the load needs no alignment; SSE2 is part of x86-64.
-                lanes = unsafe {
-                    let equal = _mm_cmpeq_epi8(_mm_loadu_si128(block.as_ptr().cast()), wanted);
-                    // A lane that is equal is -1.
-                    _mm_sub_epi8(lanes, equal)
-                };
-                at += 16;
+        let mut total = 0;
+        let mut rest = bytes;
+        while rest.len() >= 16 {
+            let blocks = (rest.len() / 16).min(255);
+            let (now, after) = rest.split_at(blocks * 16);
+            rest = after;
+            // SAFETY: each load is of 16 bytes of `now`, whose length is a multiple of 16; SSE2 is part of x86-64.
+            unsafe {
+                let wanted = _mm_set1_epi8(byte as i8);
+                let mut sum = _mm_setzero_si128();
+                for block in now.chunks_exact(16) {
+                    let block = _mm_loadu_si128(block.as_ptr().cast());
+                    // A hit is all ones: minus one.
+                    sum = _mm_sub_epi8(sum, _mm_cmpeq_epi8(block, wanted));
+                }
+                let halves = _mm_sad_epu8(sum, _mm_setzero_si128());
+                let upper = _mm_unpackhi_epi64(halves, halves);
+                total += (_mm_cvtsi128_si32(halves) + _mm_cvtsi128_si32(upper)) as usize;
             }
-            // SAFETY: SSE2 is part of x86-64; arithmetic on registers.
-            count += unsafe {
-                let halves = _mm_sad_epu8(lanes, zero);
-                _mm_cvtsi128_si64(halves) + _mm_cvtsi128_si64(_mm_unpackhi_epi64(halves, halves))
-            } as usize;
         }
-        count + super::scalar::count_byte(&bytes[at..], byte)
+        total + super::scalar::count_byte(rest, byte)
+    }
+
+    /// Four rounds an instruction pair. The instructions want the state as (a b e f) and (c d g h), upmost first.
+    #[target_feature(enable = "sha,ssse3,sse4.1")]
+    pub(super) unsafe fn sha256(state: &mut [u32; 8], blocks: &[u8], k: &[u32; 64]) {
+        // SAFETY: the caller has the features; each load and store is of 16 bytes within an array of fixed length.
+        unsafe {
+            let big_endian = _mm_set_epi64x(0x0c0d_0e0f_0809_0a0b, 0x0405_0607_0001_0203);
+            let half = |state: &[u32; 8], i: usize| _mm_loadu_si128(state[i..].as_ptr().cast());
+            let (abcd, efgh) = (half(state, 0), half(state, 4));
+            let (cdab, efgh) = (_mm_shuffle_epi32(abcd, 0xb1), _mm_shuffle_epi32(efgh, 0x1b));
+            let mut abef = _mm_alignr_epi8(cdab, efgh, 8);
+            let mut cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
+            let mut rest = blocks;
+            while let Some((block, after)) = rest.split_first_chunk::<64>() {
+                rest = after;
+                let before = (abef, cdgh);
+                // The last sixteen words of the message schedule.
+                let mut w = [_mm_setzero_si128(); 4];
+                for round in 0..16 {
+                    let next = if round < 4 {
+                        let words = _mm_loadu_si128(block[round * 16..].as_ptr().cast());
+                        _mm_shuffle_epi8(words, big_endian)
+                    } else {
+                        let sum = _mm_add_epi32(
+                            _mm_sha256msg1_epu32(w[0], w[1]),
+                            _mm_alignr_epi8(w[3], w[2], 4),
+                        );
+                        _mm_sha256msg2_epu32(sum, w[3])
+                    };
+                    w = [w[1], w[2], w[3], next];
+                    let keyed =
+                        _mm_add_epi32(next, _mm_loadu_si128(k[round * 4..].as_ptr().cast()));
+                    cdgh = _mm_sha256rnds2_epu32(cdgh, abef, keyed);
+                    abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(keyed, 0x0e));
+                }
+                abef = _mm_add_epi32(abef, before.0);
+                cdgh = _mm_add_epi32(cdgh, before.1);
+            }
+            let (feba, dchg) = (_mm_shuffle_epi32(abef, 0x1b), _mm_shuffle_epi32(cdgh, 0xb1));
+            let abcd = _mm_blend_epi16(feba, dchg, 0xf0);
+            let efgh = _mm_alignr_epi8(dchg, feba, 8);
+            _mm_storeu_si128(state[..4].as_mut_ptr().cast(), abcd);
+            _mm_storeu_si128(state[4..].as_mut_ptr().cast(), efgh);
+        }
     }
 
     /// Block after block, then the tail.

@@ -258,19 +258,18 @@ fn words_leave_fingerprints() {
 }
 
 #[test]
-fn counts_are_those_of_the_twin() {
-    let mut rng = Rng::new(5);
-    // Around a block, and around where the lanes of a block are full.
-    for length in (0..70).chain([4_079, 4_080, 4_081, 8_160, 8_175, 20_000]) {
-        let all = vec![b'x'; length];
-        assert_eq!(simd::count_byte(&all, b'x'), length);
-        assert_eq!(simd::count_byte(&all, b'y'), 0);
-        let some: Vec<u8> = (0..length).map(|_| rng.below(3) as u8).collect();
-        for byte in 0..3 {
+fn bytes_are_counted_as_by_the_twin() {
+    let mut rng = crate::support::cuts::Rng::new(9);
+    for length in (0..70).chain([254 * 16, 255 * 16, 256 * 16, 255 * 16 + 7, 20_000]) {
+        let bytes: Vec<u8> = (0..length).map(|_| b"\n\na"[rng.below(3)]).collect();
+        for byte in [b'\n', b'b'] {
             assert_eq!(
-                simd::count_byte(&some, byte),
-                scalar::count_byte(&some, byte)
+                zcoder::sys::simd::count_byte(&bytes, byte),
+                zcoder::sys::simd::scalar::count_byte(&bytes, byte),
+                "{length}"
             );
         }
+        let all = b"\n".repeat(length);
+        assert_eq!(zcoder::sys::simd::count_byte(&all, b'\n'), length);
     }
 }
