@@ -24,7 +24,7 @@ use crate::protocol::{Facts, JournalRecord, ToolOutcome};
 use crate::sha256::Sha256;
 use crate::sys::file::{self, Staged};
 
-use super::edit::{Before, Edit, FileEdit, Then};
+use super::edit::{Before, Edit, FileEdit, Stamp};
 use super::seen::{Known, Seen};
 use super::{done, failed, shown};
 
@@ -235,24 +235,32 @@ fn restore(file: &FileEdit, old: Option<&File>) -> Result<(), String> {
     }
 }
 
-/// The hash of the new content; on the way that of the old one becomes known too.
+/// The hash of the new content; on the way that of the old one becomes known too. What both have in common at the beginning is
+/// hashed once, the rest of a large file on two threads.
 fn hashes(file: &FileEdit) -> Option<[u8; 32]> {
     let parts = file.parts()?;
+    let (first, rest) = parts.split_first()?;
+    let mut new = Sha256::new();
+    new.feed(first);
+    let mut old = new.clone();
     let new = || {
-        let mut hasher = Sha256::new();
-        parts.iter().for_each(|part| hasher.feed(part));
-        hasher.finish()
+        rest.iter().for_each(|part| new.feed(part));
+        new.finish()
     };
-    let Some(before) = file
-        .before
-        .as_ref()
-        .filter(|before| before.bytes.len() >= PARALLEL_BYTES)
-    else {
+    let Some(before) = &file.before else {
         return Some(new());
     };
-    let old = &before.bytes;
+    let tail = &before.bytes[first.len()..];
+    if tail.len() < PARALLEL_BYTES {
+        old.feed(tail);
+        before.set_hash(old.finish());
+        return Some(new());
+    }
     let (old, new) = std::thread::scope(|scope| {
-        let old = scope.spawn(|| crate::sha256::digest(old));
+        let old = scope.spawn(|| {
+            old.feed(tail);
+            old.finish()
+        });
         let new = new();
         (old.join().ok(), new)
     });
@@ -263,7 +271,7 @@ fn hashes(file: &FileEdit) -> Option<[u8; 32]> {
 }
 
 /// The file as it is now, if it is still what the edit was worked out for: the same bytes (touched or saved again is the same
-/// file), or nothing where there was nothing.
+/// file), or nothing where there was nothing. It is read again only if it was touched, or changed shortly before it was read first.
 fn current(file: &FileEdit) -> Result<Option<File>, MovedOn> {
     let Some(before) = &file.before else {
         return match fs::symlink_metadata(file.path.full()) {
@@ -272,6 +280,10 @@ fn current(file: &FileEdit) -> Result<Option<File>, MovedOn> {
         };
     };
     let open = file.path.open().map_err(|_| MovedOn)?;
+    let meta = open.metadata().map_err(|_| MovedOn)?;
+    if before.stamp == Some(Stamp::from(&meta)) {
+        return Ok(Some(open));
+    }
     match holds(&open, &[&before.bytes]) {
         Ok(true) => Ok(Some(open)),
         Ok(false) | Err(_) => Err(MovedOn),

@@ -15,13 +15,16 @@
 //! Read next: `commit.rs` (all files or none), `unified.rs` (the diff), `seen.rs` (what was read), `write.rs`, `replace.rs`, `patch.rs`.
 
 use std::cell::OnceCell;
+use std::fs::Metadata;
 use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::diff::Splice;
 use crate::policy::{Policy, Verdict};
 use crate::protocol::{FileChange, JournalRecord, Span};
 use crate::sha256::digest;
+use crate::sys::file::Identity;
 use crate::text;
 
 use super::content::not_text;
@@ -70,31 +73,40 @@ pub(super) enum Then {
 pub(super) struct Before {
     pub(super) bytes: Vec<u8>,
     pub(super) executable: bool,
+    /// None: it changed while it was read, or so shortly before that a change in the same tick of the clock would not show.
+    pub(super) stamp: Option<Stamp>,
     hash: OnceCell<[u8; 32]>,
 }
 
-/// What undo needs: replaced spans and both hashes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JournalRecord {
-    /// Relative to the workspace.
-    pub path: String,
-    /// SHA-256 of the old file; `None`: there was none.
-    pub before: Option<[u8; 32]>,
-    /// SHA-256 of the new file; `None`: it is removed.
-    pub after: Option<[u8; 32]>,
-    /// In the order of the old file, apart from each other.
-    pub spans: Vec<Span>,
+/// What tells that a file is untouched without reading it. The time of the last change of the inode cannot be set back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    identity: Identity,
+    changed: (i64, i64),
 }
 
-/// `old` bytes at `offset` of the old file were replaced by `new_len` bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// In the old file.
-    pub offset: u64,
-    /// What stood there.
-    pub old: Vec<u8>,
-    /// How many bytes stand there now.
-    pub new_len: u64,
+impl From<&Metadata> for Stamp {
+    fn from(meta: &Metadata) -> Stamp {
+        Stamp {
+            identity: Identity::from(meta),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+}
+
+impl Stamp {
+    /// Whether the clock that stamps files has moved on since the last change.
+    fn has_settled(&self) -> bool {
+        let (seconds, nanos) = self.changed;
+        // Some file systems stamp in steps of up to two seconds; where there are fractions it is a tick of the system, 10 ms at most.
+        let step = Duration::from_millis(if nanos == 0 { 2_000 } else { 50 });
+        let changed = (u64::try_from(seconds), u32::try_from(nanos));
+        let (Ok(seconds), Ok(nanos)) = changed else {
+            return false;
+        };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        now.is_ok_and(|now| Duration::new(seconds, nanos).saturating_add(step) < now)
+    }
 }
 
 impl Before {
@@ -142,7 +154,11 @@ impl Before {
                 "`{name}` is {what}, and this tool edits text only. Use run_command with a program that understands it."
             )));
         }
+        let stamp = Stamp::from(&meta);
+        let after = file.metadata().map_err(unreadable)?;
+        let is_safe = stamp == Stamp::from(&after) && stamp.has_settled();
         Ok(Some(Before {
+            stamp: is_safe.then_some(stamp),
             bytes,
             executable: meta.permissions().mode() & 0o100 != 0,
             hash: OnceCell::new(),

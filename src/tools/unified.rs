@@ -23,6 +23,7 @@
 use std::ops::Range;
 
 use crate::diff::{self, Block, Removed, Splice};
+use crate::sys::simd;
 
 /// Above this a removed block is shown by its ends.
 const REMOVED: Removed = Removed::Clipped {
@@ -168,11 +169,11 @@ pub(super) fn line_start(bytes: &[u8], at: usize) -> usize {
 
 /// Where it ends, its line feed included.
 pub(super) fn line_end(bytes: &[u8], at: usize) -> usize {
-    crate::sys::simd::find_byte(bytes, b'\n', at)
+    simd::find_byte(bytes, b'\n', at)
         .saturating_add(1)
         .min(bytes.len())
 }
 
 pub(super) fn line_ends(bytes: &[u8]) -> u64 {
-    bytes.iter().map(|b| u64::from(*b == b'\n')).sum()
+    simd::count_byte(bytes, b'\n') as u64
 }

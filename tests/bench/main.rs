@@ -9,6 +9,7 @@
 //! cargo bench -- json FILE.ndjson          primitives, for measuring beside other programs:
 //!                                          `.message.content` of every record to stdout
 //! cargo bench -- json-rate FILE...         rates over given files: records of *.ndjson, else a document to a tree
+//! cargo bench -- patch FILE.diff...        applies it below the current folder
 //! ```
 //!
 //! Cargo adds `--bench` to the arguments; it is ignored. The program itself is `target/release/deps/bench-*`.
@@ -16,7 +17,8 @@
 mod http;
 mod json;
 mod measure;
-mod regex;
+mod patch;
+mod walk;
 
 use measure::Effort;
 use std::io::{self, Write};
@@ -29,7 +31,7 @@ type Group = fn(&mut dyn Write, Effort) -> io::Result<()>;
 const GROUPS: &[(&str, Group)] = &[
     ("http", http::group),
     ("json", json::group),
-    ("regex", regex::group),
+    ("patch", patch::group),
 ];
 
 /// A part of the library as a program of its own, over the given arguments.
@@ -42,6 +44,7 @@ const PRIMITIVES: &[(&str, Primitive)] = &[
     ("json-rate", json::rates),
     ("grep", walk::grep),
     ("files", walk::files),
+    ("patch", patch::apply),
 ];
 
 fn main() -> ExitCode {

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 pub(crate) enum Effort {
     /// Once through everything, for CI: it shows that the benchmarks run, its figures mean little.
     Smoke,
+    /// A few passes, for work that takes a large part of a second.
+    Long,
     /// Enough passes for medians that hold.
     Full,
 }
@@ -26,15 +28,16 @@ impl Effort {
     fn passes(self) -> usize {
         match self {
             Effort::Smoke => 3,
-            Effort::Full => 99,
+            Effort::Long => 9,
+            Effort::Full => 45,
         }
     }
 
     /// A pass repeats its work until so much time is over, so that small inputs are measured as well as big ones.
     fn pass_time(self) -> Duration {
         match self {
-            Effort::Smoke => Duration::from_micros(200),
-            Effort::Full => Duration::from_millis(1),
+            Effort::Smoke | Effort::Long => Duration::from_millis(1),
+            Effort::Full => Duration::from_millis(4),
         }
     }
 
@@ -42,7 +45,7 @@ impl Effort {
     pub(crate) fn corpus_bytes(self) -> usize {
         match self {
             Effort::Smoke => 200_000,
-            Effort::Full => 2_500_000,
+            Effort::Long | Effort::Full => 2_500_000,
         }
     }
 }
