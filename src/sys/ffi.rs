@@ -666,6 +666,14 @@ pub(super) fn read_folder(
     result
 }
 
+/// Gives a lock back at once. Closing is not enough while another thread starts a process: the child has a copy until its `exec`.
+pub(super) fn unlock(file: BorrowedFd<'_>) -> io::Result<()> {
+    // LOCK_UN, everywhere.
+    const UNLOCK: c_int = 8;
+    // SAFETY: an open descriptor and an integer, no memory of ours.
+    check(unsafe { flock(file.as_raw_fd(), UNLOCK) }).map(drop)
+}
+
 // ---- signals
 
 /// Where the handler writes; -1 before `catch_signals`.

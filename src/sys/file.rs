@@ -122,10 +122,26 @@ pub fn create_as(path: &Path, parts: &[&[u8]], mode: u32) -> io::Result<()> {
     )
 }
 
-/// Takes the lock of an open file, without waiting; false: somebody else has it. It is held until the file is closed, or its process
-/// ends in any way. Errors: the file system has no locks.
-pub fn lock(file: &File) -> io::Result<bool> {
-    ffi::try_lock(file.as_fd())
+/// An open file that nobody else can lock.
+#[derive(Debug)]
+pub struct Locked {
+    file: File,
+}
+
+impl Locked {
+    /// Takes the lock of an open file, without waiting; `None`: somebody else has it. It is given back on drop, or when its process
+    /// ends in any way. Errors: the file system has no locks.
+    pub fn take(file: File) -> io::Result<Option<Locked>> {
+        let taken = ffi::try_lock(file.as_fd())?;
+        Ok(taken.then_some(Locked { file }))
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Closing the file comes next and gives it back as well, only not always at once.
+        let _ = ffi::unlock(self.file.as_fd());
+    }
 }
 
 fn refuse_existing(path: &Path) -> io::Result<()> {
