@@ -1,4 +1,12 @@
 //! Tests of `undo`.
 
+mod branch;
+mod conflicts;
+mod damage;
+mod journal;
+mod killed;
 mod kit;
+mod limits;
+mod review;
+mod snapshot;
 mod steps;

@@ -155,6 +155,12 @@ impl Workspace {
         })
     }
 
+    /// Where a relative path leads for writing, if it may be written; for callers that want to know no more than that.
+    pub fn writable(&self, path: &Path) -> Option<PathBuf> {
+        let resolved = self.resolve(path.to_str()?, Purpose::Write).ok()?;
+        Some(resolved.full)
+    }
+
     fn gone(&self) -> Refusal {
         Refusal(format!(
             "the workspace {} is not there any more: it was removed, moved or exchanged. No tool can work without it. \

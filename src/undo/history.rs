@@ -100,8 +100,8 @@ impl History {
 
     /// What changed a file after the entry `since`, in words; nothing if it was nobody of this session.
     pub(super) fn blame(&self, since: &Entry, path: &Path) -> Option<String> {
-        let later = |entry: &&Entry| entry.number > since.number && !entry.is_void();
-        for entry in self.entries.iter().filter(later) {
+        let done = self.stacks().done;
+        for entry in done.iter().filter(|entry| entry.number > since.number) {
             if entry.edits().any(|edit| edit.path == path) {
                 return Some(format!(
                     "{} changed it again; take that back first",

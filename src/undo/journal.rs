@@ -8,7 +8,7 @@
 //! end_turn()                              the session's lock is given back
 //! ```
 //!
-//! A file up to [`WHOLE_BYTES`] is kept whole the first time a turn edits it, so that it can be shown and brought back whatever
+//! A small file (`Limits::whole_bytes`) is kept whole the first time a turn edits it, so that it can be shown and brought back whatever
 //! happens to it later; of a larger one, and of further edits, the replaced bytes are kept.
 //!
 //! Without a state folder (no HOME, a read-only disk) edits are made all the same, and one notice says that they cannot be taken
@@ -21,9 +21,8 @@
 //! Read next: `entry.rs`, `store.rs`.
 
 use super::entry::{Edit, Hash, Kept, Kind, Ran, Span, Step, Touched, write_kind, write_step};
-use super::store::{
-    ALL_BYTES, Lock, Removed, SESSION_BYTES, Session, Store, new_file, sync_folder,
-};
+use super::place::MAX_FILE_BYTES;
+use super::store::{Limits, Lock, Removed, Session, Store, new_file, sync_folder};
 use crate::protocol::{self, JournalRecord};
 use crate::sha256::digest;
 use crate::sys::{clock, file};
@@ -35,8 +34,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Files up to here are kept whole once a turn.
-pub const WHOLE_BYTES: u64 = 1 << 20;
 /// Of a prompt, in an entry's label.
 const LABEL_CHARS: usize = 80;
 /// Of a command's text.
@@ -176,7 +173,7 @@ impl Journal {
 
     /// Notes what a command changed. Nothing is lost if this fails: it only tells.
     pub fn ran(&mut self, changes: &CommandChanges<'_>) -> io::Result<()> {
-        if !self.is_on() || changes.files.is_empty() && changes.looked {
+        if changes.files.is_empty() && changes.looked || self.place().is_none() {
             return Ok(());
         }
         // Those that matter for taking edits back are named in any case, with what they hold now.
@@ -250,9 +247,10 @@ impl Journal {
                 return Ok(edit);
             }
         }
-        if first && edit.size <= WHOLE_BYTES {
+        let whole_bytes = store.limits().whole_bytes;
+        if first && edit.size <= whole_bytes {
             let mut bytes = Vec::new();
-            file.take(WHOLE_BYTES + 1).read_to_end(&mut bytes)?;
+            file.take(whole_bytes + 1).read_to_end(&mut bytes)?;
             // Changed in this moment: then the edit will refuse to be made, or the spans have to do.
             if digest(&bytes) == before && bytes.len() as u64 == edit.size {
                 edit.kept = Kept::Whole(bytes);
@@ -278,7 +276,7 @@ impl Journal {
         if let State::Idle(place) = taken {
             match Open::start(&place, self.turn, &self.label, need) {
                 Ok((open, removed)) => {
-                    self.said(removed);
+                    self.said(removed, place.store.limits());
                     let place = Place {
                         begun: true,
                         ..place
@@ -297,28 +295,29 @@ impl Journal {
                 }
             }
         }
-        let (result, removed) = match &mut taken {
-            State::Open(place, open) => open.append(place, &bytes),
-            State::Off | State::Unusable(_) | State::Idle(_) => (Ok(()), Removed::default()),
-        };
+        let mut result = Ok(());
+        if let State::Open(place, open) = &mut taken {
+            let (appended, removed) = open.append(place, &bytes);
+            self.said(removed, place.store.limits());
+            result = appended;
+        }
         self.state = taken;
-        self.said(removed);
         result
     }
 
-    fn said(&mut self, removed: Removed) {
-        let mib = |bytes: u64| bytes >> 20;
+    fn said(&mut self, removed: Removed, limits: Limits) {
         if removed.entries > 0 {
             self.notices.push(format!(
-                "the undo journal of this session holds {} MiB at most: its {} went and can no longer be taken back",
-                mib(SESSION_BYTES),
+                "the undo journal of this session holds {} bytes at most: its {} went and can no longer be taken back",
+                text::grouped(limits.session_bytes),
                 counted(removed.entries, "oldest turn")
             ));
         }
         if removed.sessions > 0 {
             self.notices.push(format!(
-                "the undo journals hold {} MiB at most: those of the {} went",
-                mib(ALL_BYTES),
+                "the undo journals hold {} bytes of {} sessions at most: those of the {} went",
+                text::grouped(limits.all_bytes),
+                text::grouped(limits.sessions as u64),
                 counted(removed.sessions, "oldest session")
             ));
         }
@@ -330,7 +329,7 @@ impl Open {
     fn start(place: &Place, turn: u64, label: &str, need: u64) -> io::Result<(Open, Removed)> {
         let mut removed = Removed::default();
         if !place.begun {
-            removed = place.store.make_room(&place.session, ALL_BYTES);
+            removed = place.store.make_room(&place.session);
         }
         place.store.create(&place.session)?;
         let Some(lock) = place.session.lock()? else {
@@ -340,7 +339,8 @@ impl Open {
             ));
         };
         let number = place.session.numbers()?.last().copied().unwrap_or(0) + 1;
-        let room = place.session.make_room(number, need, SESSION_BYTES);
+        let limits = place.store.limits();
+        let room = place.session.make_room(number, need, limits.session_bytes);
         removed.entries += room.entries;
         let session_bytes = place.session.bytes();
         let kind = Kind::Turn {
@@ -370,9 +370,10 @@ impl Open {
     /// One frame, on the disk when it returns.
     fn append(&mut self, place: &Place, bytes: &[u8]) -> (io::Result<()>, Removed) {
         let need = bytes.len() as u64;
-        if self.bytes + need > SESSION_BYTES {
-            let limit = SESSION_BYTES >> 20;
-            let text = format!("the undo journal of one turn holds {limit} MiB at most");
+        let limit = place.store.limits().session_bytes;
+        if self.bytes + need > limit {
+            let limit = text::grouped(limit);
+            let text = format!("the undo journal of one turn holds {limit} bytes at most");
             return (
                 Err(io::Error::new(ErrorKind::QuotaExceeded, text)),
                 Removed::default(),
@@ -381,8 +382,8 @@ impl Open {
         let mut removed = Removed::default();
         // Counted here: to look at all entries for each edit would make a thousand edits expensive.
         self.session_bytes += need;
-        if self.session_bytes > SESSION_BYTES {
-            removed = place.session.make_room(self.number, need, SESSION_BYTES);
+        if self.session_bytes > limit {
+            removed = place.session.make_room(self.number, need, limit);
             self.session_bytes = place.session.bytes() + need;
         }
         let written = self
@@ -428,8 +429,8 @@ fn read_hash(path: &Path) -> Option<Option<Hash>> {
     match file::open_regular(path) {
         Ok(file) => {
             let mut bytes = Vec::new();
-            file.take(WHOLE_BYTES + 1).read_to_end(&mut bytes).ok()?;
-            (bytes.len() as u64 <= WHOLE_BYTES).then(|| Some(digest(&bytes)))
+            file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).ok()?;
+            (bytes.len() as u64 <= MAX_FILE_BYTES).then(|| Some(digest(&bytes)))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Some(None),
         Err(_) => None,

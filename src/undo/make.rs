@@ -12,14 +12,14 @@
 //! Invariant: what a file held is on the disk, in the entry, before the file is changed; by force also as a copy beside it.
 //! Invariant: an entry with `done` was made as a whole, one with `void` not at all.
 
-use super::Error;
 use super::entry::{Edit, Entry, Kept, Kind, Span, Step, write_edit, write_kind, write_step};
 use super::history::History;
-use super::journal::{WHOLE_BYTES, missing_folders};
+use super::journal::missing_folders;
 use super::place::{Content, Places};
+use super::plan;
 use super::plan::{FilePlan, Plan};
-use super::store::{SESSION_BYTES, Session, new_file, sync_folder};
-use super::{plan, store};
+use super::store::{Limits, Session, new_file, sync_folder};
+use super::{Error, Made};
 use crate::sha256::digest;
 use crate::sys::clock;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -28,20 +28,21 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Records the plan and changes the files. Returns the copies that were kept of forced ones.
+/// Records the plan and changes the files.
 pub(super) fn make(
     session: &Session,
     plan: &Plan,
     places: Places<'_>,
-) -> Result<Vec<PathBuf>, Error> {
+    limits: Limits,
+) -> Result<Made, Error> {
     let number = plan.last + 1;
     let copies = keep(session, number, plan)?;
     let edits: Vec<Edit> = plan
         .files
         .iter()
-        .map(|file| edit(file, places.root))
+        .map(|file| edit(file, places.root, limits.whole_bytes))
         .collect();
-    let mut file = begin(session, number, &plan.kind, &edits)?;
+    let (mut file, removed) = begin(session, number, &plan.kind, &edits, limits.session_bytes)?;
     for (index, step) in plan.files.iter().enumerate() {
         let changed = places.change(&step.path, step.now.as_ref(), step.then.as_ref());
         let Err(source) = changed else { continue };
@@ -60,7 +61,7 @@ pub(super) fn make(
     }
     places.remove_folders(&outermost_first(&plan.folders));
     end(&mut file, &session.path(number), &Step::Done)?;
-    Ok(copies)
+    Ok(Made { copies, removed })
 }
 
 /// Brings a step that was interrupted to an end; what was done about it, in words. Errors: conflicts, which `force` leaves as they are.
@@ -154,14 +155,20 @@ fn keep(session: &Session, number: u64, plan: &Plan) -> Result<Vec<PathBuf>, Err
 }
 
 /// The entry with all its edits, on the disk.
-fn begin(session: &Session, number: u64, kind: &Kind, edits: &[Edit]) -> Result<File, Error> {
+fn begin(
+    session: &Session,
+    number: u64,
+    kind: &Kind,
+    edits: &[Edit],
+    limit_bytes: u64,
+) -> Result<(File, u64), Error> {
     let mut bytes = Vec::new();
     write_kind(&mut bytes, kind, &clock::rfc3339(SystemTime::now()));
     for edit in edits {
         write_edit(&mut bytes, edit);
     }
     // What this step takes back may have to go for it: it holds the same bytes.
-    session.make_room(number, bytes.len() as u64, SESSION_BYTES);
+    let removed = session.make_room(number, bytes.len() as u64, limit_bytes);
     let path = session.path(number);
     let mut file = match new_file(&path) {
         Ok(file) => file,
@@ -173,8 +180,8 @@ fn begin(session: &Session, number: u64, kind: &Kind, edits: &[Edit]) -> Result<
         let _ = fs::remove_file(&path);
         return Err(unwritable(&path, source));
     }
-    store::sync_folder(&session.folder);
-    Ok(file)
+    sync_folder(&session.folder);
+    Ok((file, removed.entries))
 }
 
 fn end(file: &mut File, path: &Path, step: &Step) -> Result<(), Error> {
@@ -185,7 +192,7 @@ fn end(file: &mut File, path: &Path, step: &Step) -> Result<(), Error> {
 }
 
 /// What takes this change back in turn.
-fn edit(file: &FilePlan, root: &Path) -> Edit {
+fn edit(file: &FilePlan, root: &Path, whole_bytes: u64) -> Edit {
     let now = file.now.as_ref().map_or(&b""[..], |content| &content.bytes);
     let hash = |content: &Option<Content>| content.as_ref().map(|content| digest(&content.bytes));
     let mut edit = Edit {
@@ -200,7 +207,7 @@ fn edit(file: &FilePlan, root: &Path) -> Edit {
     };
     match (&file.now, &file.then) {
         (None, _) => edit.folders = missing_folders(root, &file.path),
-        (Some(_), Some(then)) if now.len() as u64 > WHOLE_BYTES && !file.forced => {
+        (Some(_), Some(then)) if now.len() as u64 > whole_bytes && !file.forced => {
             let span = difference(now, &then.bytes);
             let start = span.offset as usize;
             edit.kept = Kept::Spans(now[start..start + span.old_len as usize].to_vec());

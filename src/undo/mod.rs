@@ -37,13 +37,13 @@ mod store;
 
 pub use branch::{Branch, branch};
 pub use error::Error;
-pub use journal::{CommandChanges, Journal, WHOLE_BYTES};
+pub use journal::{CommandChanges, Journal};
 pub use past::{Made, Past};
 pub use place::{MAX_FILE_BYTES, Resolve};
 pub use plan::{Conflict, MAX_PLAN_BYTES, Plan};
 pub use review::{Review, ReviewedFile};
 pub use snapshot::{MAX_ENTRIES, MAX_TIME, Snapshot};
-pub use store::{ALL_BYTES, MAX_SESSIONS, SESSION_BYTES, Store};
+pub use store::{Limits, Store};
 
 /// Whether a step may go over what somebody else changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

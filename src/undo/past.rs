@@ -33,7 +33,7 @@ const NAMED_FILES: usize = 8;
 /// The past of one session.
 pub struct Past<'a> {
     session: Session,
-    root: PathBuf,
+    store: Store,
     resolve: Resolve<'a>,
 }
 
@@ -42,6 +42,8 @@ pub struct Past<'a> {
 pub struct Made {
     /// Copies of files that force went over.
     pub copies: Vec<PathBuf>,
+    /// Old turns that had to go for the record of this step.
+    pub removed: u64,
 }
 
 impl<'a> Past<'a> {
@@ -72,7 +74,7 @@ impl<'a> Past<'a> {
         };
         Ok(Past {
             session: store.session(found),
-            root: store.root().to_path_buf(),
+            store: store.clone(),
             resolve,
         })
     }
@@ -164,8 +166,7 @@ impl<'a> Past<'a> {
         if numbers.last().copied().unwrap_or(0) != plan.last {
             return Err(Error::WentOn);
         }
-        let copies = make::make(&self.session, plan, self.places())?;
-        Ok(Made { copies })
+        make::make(&self.session, plan, self.places(), self.store.limits())
     }
 
     fn history(&self) -> Result<History, Error> {
@@ -182,7 +183,7 @@ impl<'a> Past<'a> {
 
     fn places(&self) -> Places<'_> {
         Places {
-            root: &self.root,
+            root: self.store.root(),
             resolve: self.resolve,
         }
     }

@@ -12,8 +12,8 @@
 //!
 //! Folders are 0700, files 0600. Nothing is made before the first edit of a session.
 //!
-//! Limits: [`SESSION_BYTES`] a session, its oldest entries go first; [`ALL_BYTES`] and [`MAX_SESSIONS`] in all, the oldest sessions go
-//! first, but never one that is at work. An entry counts as at least 4 KiB, which it takes on the disk.
+//! Limits ([`Limits`]): bytes of a session, its oldest entries go first; bytes and sessions in all, the oldest sessions go first, but
+//! never one that is at work. An entry counts as at least 4 KiB, which it takes on the disk.
 //!
 //! Invariant: the entry that is being written is never removed, nor anything that does not have a name of ours.
 
@@ -29,12 +29,33 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Of one session, and so of one turn: a rewrite of 200 files of 1 MiB fits.
-pub const SESSION_BYTES: u64 = 256 << 20;
-/// Of all sessions of all workspaces.
-pub const ALL_BYTES: u64 = 1 << 30;
-/// Sessions of all workspaces.
-pub const MAX_SESSIONS: usize = 1_000;
+/// What the journals may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Of one session, and so of one turn.
+    pub session_bytes: u64,
+    /// Of all sessions of all workspaces.
+    pub all_bytes: u64,
+    /// Sessions of all workspaces.
+    pub sessions: usize,
+    /// Files up to here are kept whole once a turn.
+    pub whole_bytes: u64,
+}
+
+/// 256 MiB (a rewrite of 200 files of 1 MiB fits), 1 GiB, 1,000 sessions, 1 MiB.
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            session_bytes: 256 << 20,
+            all_bytes: 1 << 30,
+            sessions: 1_000,
+            whole_bytes: 1 << 20,
+        }
+    }
+}
+
+/// Of an entry that is read: a step back holds as much as what it takes back, and a frame more.
+const MAX_ENTRY_BYTES: u64 = 1 << 30;
 /// What a small file takes on most disks.
 const BLOCK_BYTES: u64 = 4 << 10;
 /// Characters of the workspace's name in that of its folder.
@@ -46,6 +67,7 @@ pub struct Store {
     all: PathBuf,
     folder: PathBuf,
     root: PathBuf,
+    limits: Limits,
 }
 
 /// The folder of one session. It need not exist yet.
@@ -59,7 +81,7 @@ pub(super) struct Session {
 #[derive(Debug)]
 pub(super) struct Lock {
     /// `None`: the file system has no locks.
-    _file: Option<File>,
+    _locked: Option<file::Locked>,
 }
 
 /// What was removed to keep within the limits.
@@ -85,7 +107,18 @@ impl Store {
             folder: all.join(format!("{name}-{}", &hash[..16])),
             all,
             root: root.to_path_buf(),
+            limits: Limits::default(),
         }
+    }
+
+    /// With other limits.
+    pub fn with_limits(self, limits: Limits) -> Store {
+        Store { limits, ..self }
+    }
+
+    /// Its limits.
+    pub fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// The workspace.
@@ -137,8 +170,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the oldest sessions until the others, and `need` bytes, keep within the limits. `own` stays.
-    pub(super) fn make_room(&self, own: &Session, limit_bytes: u64) -> Removed {
+    /// Removes the oldest sessions until the others keep within the limits with one that is new. `own` stays.
+    pub(super) fn make_room(&self, own: &Session) -> Removed {
         let mut sessions = Vec::new();
         // What cannot be read is not counted: there is nothing else to be done about it here.
         for workspace in names(&self.all).unwrap_or_default() {
@@ -154,10 +187,10 @@ impl Store {
         }
         sessions.sort_unstable_by(|a, b| a.0.id.cmp(&b.0.id));
         let mut bytes: u64 = sessions.iter().map(|(_, bytes)| bytes).sum();
-        let mut count = sessions.len();
+        let mut count = sessions.len() + 1;
         let mut removed = Removed::default();
         for (session, size) in &sessions {
-            if bytes <= limit_bytes && count <= MAX_SESSIONS {
+            if bytes <= self.limits.all_bytes && count <= self.limits.sessions {
                 break;
             }
             let at_work = session.folder == own.folder || !matches!(session.lock(), Ok(Some(_)));
@@ -211,19 +244,20 @@ impl Session {
     pub(super) fn read(&self, number: u64) -> io::Result<Option<Entry>> {
         let mut bytes = Vec::new();
         let file = file::open_regular(&self.path(number))?;
-        // One frame may stand over the limit of a session.
-        file.take(2 * SESSION_BYTES).read_to_end(&mut bytes)?;
+        file.take(MAX_ENTRY_BYTES).read_to_end(&mut bytes)?;
         Ok(Entry::read(number, &bytes))
     }
 
     /// Takes the lock; `None`: another process has it.
     pub(super) fn lock(&self) -> io::Result<Option<Lock>> {
         let file = file::open_regular(&self.folder.join("session"))?;
-        match file::lock(&file) {
-            Ok(true) => Ok(Some(Lock { _file: Some(file) })),
-            Ok(false) => Ok(None),
+        match file::Locked::take(file) {
+            Ok(Some(locked)) => Ok(Some(Lock {
+                _locked: Some(locked),
+            })),
+            Ok(None) => Ok(None),
             // Without locks on this file system the hashes alone have to keep us from harm.
-            Err(_) => Ok(Some(Lock { _file: None })),
+            Err(_) => Ok(Some(Lock { _locked: None })),
         }
     }
 
@@ -240,9 +274,14 @@ impl Session {
         sum(&self.folder) + sum(&self.folder.join("kept"))
     }
 
-    /// Removes its oldest entries, but never `own`, until it keeps within `limit_bytes` with `need` bytes more.
+    /// Removes its oldest entries, but never `own`, until it keeps within `limit_bytes` with `need` bytes more. One that does not exist
+    /// yet needs a block at least.
     pub(super) fn make_room(&self, own: u64, need: u64, limit_bytes: u64) -> Removed {
         let mut removed = Removed::default();
+        let need = match fs::symlink_metadata(self.path(own)) {
+            Ok(_) => need,
+            Err(_) => need.max(BLOCK_BYTES),
+        };
         let mut bytes = self.bytes().saturating_add(need);
         for number in self.numbers().unwrap_or_default() {
             if bytes <= limit_bytes || number == own {

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use zcoder::protocol::{FileChange, JournalRecord, Span};
 use zcoder::sha256::digest;
-use zcoder::tools::{Purpose, Workspace};
-use zcoder::undo::{CommandChanges, Error, Force, Journal, Made, Past, Plan, Store};
+use zcoder::tools::Workspace;
+use zcoder::undo::{CommandChanges, Error, Force, Journal, Limits, Made, Past, Plan, Store};
 
 /// Ids sort: this is the first session, others are newer.
 pub(crate) const SESSION: &str = "20260821-090000123-x1y2z3a4";
@@ -16,19 +16,38 @@ pub(crate) const SESSION: &str = "20260821-090000123-x1y2z3a4";
 pub(crate) struct Kit {
     pub(crate) temp: Temp,
     pub(crate) journal: Journal,
+    limits: Limits,
     turn: u64,
 }
 
 impl Kit {
     pub(crate) fn new() -> Kit {
+        Kit::limited(Limits::default())
+    }
+
+    /// An empty workspace, a journal with these limits.
+    pub(crate) fn limited(limits: Limits) -> Kit {
         let temp = Temp::new();
         fs::create_dir(temp.path().join("ws")).expect("workspace");
-        let journal = Journal::new(store(&temp), SESSION);
-        Kit {
+        let mut kit = Kit {
             temp,
-            journal,
+            journal: Journal::off(),
+            limits,
             turn: 0,
-        }
+        };
+        kit.new_session(SESSION);
+        kit
+    }
+
+    /// One with a file that is too large to be kept whole.
+    pub(crate) fn with_large(name: &str, text: &str) -> Kit {
+        let kit = Kit::limited(Limits {
+            whole_bytes: 1_000,
+            ..Limits::default()
+        });
+        assert!(text.len() > 1_000);
+        kit.put(name, text);
+        kit
     }
 
     /// A workspace with these files.
@@ -40,7 +59,7 @@ impl Kit {
 
     /// The next session of the same workspace.
     pub(crate) fn new_session(&mut self, id: &str) {
-        self.journal = Journal::new(store(&self.temp), id);
+        self.journal = Journal::new(self.store(), id);
         self.turn = 0;
     }
 
@@ -49,7 +68,8 @@ impl Kit {
     }
 
     pub(crate) fn store(&self) -> Store {
-        store(&self.temp)
+        let state = self.temp.path().join("state");
+        Store::new(&state, &self.root()).with_limits(self.limits)
     }
 
     /// The folder of the session.
@@ -158,10 +178,7 @@ impl Kit {
     pub(crate) fn past<T>(&self, with: impl FnOnce(&Past<'_>) -> T) -> T {
         let workspace = Workspace::open(&self.root(), vec![self.temp.path().join("state")]);
         let workspace = workspace.expect("a workspace");
-        let resolve = |path: &Path| {
-            let resolved = workspace.resolve(path.to_str()?, Purpose::Write).ok()?;
-            Some(resolved.full().to_path_buf())
-        };
+        let resolve = |path: &Path| workspace.writable(path);
         let past = Past::open(&self.store(), None, &resolve).expect("a session");
         with(&past)
     }
@@ -213,10 +230,6 @@ impl Kit {
             .to_string()
             .replace(&self.temp.path().display().to_string(), "TEMP")
     }
-}
-
-fn store(temp: &Temp) -> Store {
-    Store::new(&temp.path().join("state"), &temp.path().join("ws"))
 }
 
 /// The record of the smallest splice that makes `new` of the file.

@@ -1,0 +1,134 @@
+//! A journal that is not what was written: nothing panics, nothing is restored that was not there, and what can be said is said.
+
+use super::kit::Kit;
+use crate::support::cuts::Rng;
+use std::fs;
+use zcoder::undo::Force;
+
+#[test]
+fn damage_before_the_end_stops_the_undo_and_says_where() {
+    let mut kit = Kit::with(&[("a.txt", "0\n"), ("b.txt", "0\n")]);
+    kit.turn(&[("a.txt", Some("1\n"))]);
+    let good = fs::read(kit.entry(1)).expect("an entry").len();
+    kit.turn(&[("a.txt", Some("2\n")), ("b.txt", Some("2\n"))]);
+    let mut bytes = fs::read(kit.entry(2)).expect("an entry");
+    let first = bytes
+        .windows(6)
+        .position(|w| w == b"\"edit\"")
+        .expect("a frame");
+    bytes[first + 9] ^= 1;
+    let line = bytes[..first]
+        .iter()
+        .rposition(|b| *b == b'\n')
+        .expect("a line");
+    let frame = bytes[..line]
+        .iter()
+        .rposition(|b| *b == b'\n')
+        .expect("a line")
+        + 1;
+    fs::write(kit.entry(2), bytes).expect("damaged");
+    assert_eq!(
+        kit.refused(|past| past.undo(None), Force::Yes),
+        format!(
+            "the journal of turn 2 (task 2) is damaged at byte {frame}, so it cannot be taken back as a whole; \
+             `zcoder diff` shows what is left of it"
+        )
+    );
+    assert!(frame < good);
+    // The other turn is whole, and its file has the state before the damaged one only if that is taken back by hand.
+    kit.put("a.txt", "1\n");
+    kit.step(|past| past.undo(Some(1)), Force::No);
+    assert_eq!(kit.text("a.txt"), "0\n");
+}
+
+#[test]
+fn an_entry_without_a_beginning_is_passed_over() {
+    let mut kit = Kit::with(&[("a.txt", "0\n")]);
+    kit.turn(&[("a.txt", Some("1\n"))]);
+    kit.turn(&[("b.txt", Some("b\n"))]);
+    fs::write(kit.entry(2), "nonsense\n").expect("damaged");
+    kit.undo();
+    assert_eq!(kit.text("a.txt"), "0\n");
+    let review = kit.past(|past| past.review()).expect("a review");
+    assert_eq!(
+        review.notes,
+        ["entry 2 of the journal cannot be read; its edits are missing here"]
+    );
+}
+
+#[test]
+fn a_whole_file_that_was_exchanged_is_not_brought_back() {
+    let mut kit = Kit::with(&[("a.txt", "0000\n")]);
+    kit.turn(&[("a.txt", Some("1\n"))]);
+    // With a hash that fits: somebody wrote it on purpose.
+    let bytes = fs::read(kit.entry(1)).expect("an entry");
+    let text = String::from_utf8(bytes)
+        .expect("text")
+        .replace("0000\n", "evil\n");
+    let second = text.find("\n\n").expect("a frame") + 2;
+    let hashed = &text[second + 65..];
+    let hash = zcoder::sha256::hex(&zcoder::sha256::digest(hashed.as_bytes()));
+    fs::write(kit.entry(1), format!("{}{hash} {hashed}", &text[..second])).expect("forged");
+    assert_eq!(
+        kit.refused(|past| past.undo(None), Force::Yes),
+        "nothing was changed:\n  `a.txt` is damaged in the journal"
+    );
+}
+
+#[test]
+fn a_path_that_leads_out_is_damage() {
+    for path in ["../x", "/etc/x", "a/../../x", ""] {
+        let mut kit = Kit::with(&[("a.txt", "0\n")]);
+        kit.turn(&[("a.txt", Some("1\n"))]);
+        let text = fs::read_to_string(kit.entry(1)).expect("text");
+        let second = text.find("\n\n").expect("a frame") + 2;
+        let (lengths, rest) = text[second + 65..].split_once('\n').expect("a line");
+        let rest = rest.replace("\"a.txt\"", &format!("\"{path}\""));
+        let body = lengths.split(' ').nth(1).expect("a length");
+        let head = rest.find('\n').expect("a head");
+        let hashed = format!("{head} {body}\n{rest}");
+        let hash = zcoder::sha256::hex(&zcoder::sha256::digest(hashed.as_bytes()));
+        fs::write(kit.entry(1), format!("{}{hash} {hashed}", &text[..second])).expect("forged");
+        let refused = kit.refused(|past| past.undo(None), Force::Yes);
+        assert_eq!(
+            refused,
+            format!(
+                "the journal of turn 1 (task 1) is damaged at byte {second}, so it cannot be taken back as a whole; \
+                 `zcoder diff` shows what is left of it"
+            )
+        );
+    }
+}
+
+#[test]
+fn mutated_entries_never_panic_and_never_restore_anything_else() {
+    let mut kit = Kit::with(&[("a.txt", "0\n0\n"), ("b.txt", "b\n")]);
+    kit.begin();
+    kit.edit("a.txt", Some(b"1\n0\n"));
+    kit.edit("b.txt", None);
+    kit.edit("a.txt", Some(b"1\n2\n"));
+    kit.ran("cmd", &[("a.txt", "3\n"), ("x\u{fffd}.log", "")]);
+    kit.edit("new/n.txt", Some(b"n\n"));
+    kit.journal.end_turn();
+    let entry = fs::read(kit.entry(1)).expect("an entry");
+    let after = kit.tree();
+    let mut rng = Rng::new(7);
+    for round in 0..150 {
+        fs::write(kit.entry(1), rng.mutate(&entry)).expect("mutated");
+        let made = kit.try_step(|past| past.undo(None), Force::Yes);
+        let known = ["0\n0\n", "1\n0\n", "1\n2\n", "3\n"];
+        assert!(known.contains(&kit.text("a.txt").as_str()), "round {round}");
+        if made.is_err() {
+            assert_eq!(kit.tree(), after, "round {round}");
+        }
+        for name in ["a.txt", "b.txt", "new/n.txt"] {
+            // What is not there is as good as removed.
+            let _ = fs::remove_file(kit.root().join(name));
+        }
+        kit.put("a.txt", "3\n");
+        kit.put("new/n.txt", "n\n");
+        for number in 2..4 {
+            let _ = fs::remove_file(kit.entry(number));
+        }
+    }
+}
