@@ -2,6 +2,7 @@
 
 mod decode;
 mod tool;
+mod undo;
 
 use crate::support::run::{ran, run, standin, zcoder};
 use crate::support::temp::Temp;

@@ -7,3 +7,4 @@ mod fake;
 mod policy;
 mod requests;
 mod turns;
+mod undo;

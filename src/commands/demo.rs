@@ -32,6 +32,7 @@ use crate::sys::signal::{self, Signal};
 use crate::sys::tty::Tty;
 use crate::sys::{Cancel, process, random};
 use crate::tools::{Limits, Toolbox, Workspace};
+use crate::undo::Journal;
 use page::Page;
 use seen::Seen;
 use show::Show;
@@ -297,6 +298,8 @@ fn setup(
             max_time: Some(MAX_TIME),
         },
         log: Log::in_memory().map_err(|error| format!("cannot name a session: {error}"))?,
+        // The sample project goes when the demo ends.
+        journal: Journal::off(),
         tap,
         interactive: false,
         refuses: None,

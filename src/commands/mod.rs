@@ -4,6 +4,8 @@
 //! main → Typed::read → dispatch ─┬─ Run      run.rs      prompt, settings → engine::Setup → headless::run
 //!                                ├─ Models   models.rs   /api/tags, /api/ps → a table
 //!                                ├─ Tool     tool.rs     one tool through check, policy and approval
+//!                                ├─ Undo     undo.rs     a turn taken back or made again; Redo too
+//!                                ├─ Diff     diff.rs     what a session changed, as a patch; hunks taken back
 //!                                ├─ Policy   policy.rs   what would happen to a command, and why
 //!                                ├─ Rules    rules.rs    the rules that count here; revoking one
 //!                                ├─ Trust    trust.rs    what a folder may bring along
@@ -21,6 +23,7 @@
 
 mod decode;
 mod demo;
+mod diff;
 mod help;
 mod models;
 mod policy;
@@ -30,6 +33,7 @@ mod standin;
 mod taps;
 mod tool;
 mod trust;
+mod undo;
 mod wire;
 
 use crate::config::{
@@ -61,6 +65,9 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
             models::run(typed)
         }
         Command::Tool => tool::run(typed, words(typed)?),
+        Command::Undo => undo::undo(typed),
+        Command::Redo => undo::redo(typed),
+        Command::Diff => diff::run(typed),
         Command::Policy => policy::run(typed, words(typed)?),
         Command::Rules => rules::run(typed),
         Command::Trust => {

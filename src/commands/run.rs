@@ -15,7 +15,7 @@
 //!
 //! Read next: `headless/mod.rs`, then `engine/turn.rs`.
 
-use super::taps;
+use super::{taps, undo};
 use crate::config::{self, Id, Settings, Source, Typed, UsageError, git, utf8};
 use crate::engine::{self, Setup};
 use crate::headless::out::{complain, exit, note, with_stdout};
@@ -99,7 +99,9 @@ fn setup(
             .join(format!("zcoder-{}", random::id(12)?));
         Ok((outputs, Log::in_memory()?))
     };
+    let root = workspace.root().to_path_buf();
     Ok(parts().map(|(outputs, log)| Setup {
+        journal: undo::journal(&settings.paths, &root, &log.id().0),
         backend: Backend::ollama(&settings.server.options, tap.clone()),
         model: settings.server.options.clone(),
         toolbox: Toolbox::new(workspace, settings.tools.clone(), outputs, true)

@@ -118,6 +118,8 @@ fn operation(op: &Op) -> String {
             format!("prompt: {text}{}", attached.unwrap_or_default())
         }
         Op::Cancel => "cancel".to_string(),
+        Op::Step { step, act } => format!("step: {step:?}, {act:?}"),
+        Op::Review => "review".to_string(),
         Op::Decide { ask, decision } => match decision {
             Decision::Once => format!("question {}: once", ask.0),
             Decision::Session => format!("question {}: for the session", ask.0),

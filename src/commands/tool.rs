@@ -14,6 +14,7 @@
 //! Read next: `tools/mod.rs`.
 
 use super::run::{STDIN_BYTES, open_workspace, read_stdin};
+use super::undo;
 use crate::config::{
     self, Id, Paths, Source, Typed, UsageError, current_folder, git, paths, permissions, settings,
     utf8,
@@ -23,14 +24,17 @@ use crate::headless::{self, ask, status_word};
 use crate::json::{Kind, Tree};
 use crate::policy::{Approved, Policy, Verdict};
 use crate::protocol::{CallId, Decision, Facts, ToolCall, ToolOutcome, ToolStatus};
+use crate::session::SessionId;
 use crate::sys::signal::{self, Signal};
 use crate::sys::tty::Tty;
 use crate::sys::{Cancel, process, random};
 use crate::text;
 use crate::tools::{self, Prepared, Toolbox};
+use crate::undo::Journal;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 /// Characters of a command in the message that it needs an approval.
 const NAMED_CHARS: usize = 200;
@@ -62,10 +66,13 @@ pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError
         workspace.root(),
         typed.is_on(Id::Trust),
     );
-    let outputs = match random::id(12) {
-        Ok(id) => folders.temp.join(format!("zcoder-{id}")),
+    let ids = random::id(12).and_then(|id| Ok((id, SessionId::new(SystemTime::now())?)));
+    let (outputs, session) = match ids {
+        Ok((id, session)) => (folders.temp.join(format!("zcoder-{id}")), session),
         Err(error) => return Ok(failed(&error)),
     };
+    let mut journal = undo::journal(&folders, workspace.root(), &session.0);
+    journal.begin_turn(1, &format!("zcoder tool {}", call.name));
     let toolbox = Toolbox::new(workspace, limits, outputs, true)
         .with_ignore_rules(git::ignore_rules(&folders));
     let (cancel, first) = match watch_signals() {
@@ -77,6 +84,7 @@ pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError
         policy,
         cancel,
         deny: permissions.deny_questions,
+        journal,
     };
     let code = report(act.call(&call), typed.is_on(Id::Yes));
     Ok(match first.get() {
@@ -134,6 +142,7 @@ struct Act {
     policy: Policy,
     cancel: Cancel,
     deny: bool,
+    journal: Journal,
 }
 
 impl Act {
@@ -149,9 +158,13 @@ impl Act {
             Prepared::Outcome(outcome) => Ok(outcome),
             Prepared::Search(search) => Ok(search.run(&self.cancel)),
             Prepared::Edit(edit) => {
-                let approved = self.approve(edit.judge(&self.policy))?;
-                // No session yet, so there is no journal to keep: what was shown is the only record.
-                Ok(self.toolbox.apply(approved, &mut |_| Ok(())))
+                let what = format!("{}: {}", call.name, edit.paths().join(", "));
+                let approved = self.approve(&what, edit.judge(&self.policy))?;
+                let journal = &mut self.journal;
+                let mut keep = |record| journal.edit(&record);
+                let outcome = self.toolbox.apply(approved, &mut keep);
+                journal.notices().iter().for_each(|text| complain(text));
+                Ok(outcome)
             }
             Prepared::Command(command) => {
                 let what = format!("{}: {}", call.name, command.text);

@@ -28,6 +28,12 @@ pub enum Command {
     Models,
     /// `zcoder tool NAME JSON`
     Tool,
+    /// `zcoder undo [SESSION]`
+    Undo,
+    /// `zcoder redo [SESSION]`
+    Redo,
+    /// `zcoder diff [SESSION]`
+    Diff,
     /// `zcoder policy check CMD`
     Policy,
     /// `zcoder rules [revoke N]`
@@ -86,6 +92,24 @@ pub const COMMANDS: &[CommandRow] = &[
         name: "tool",
         words: "NAME JSON",
         about: "run one tool as the agent would, without a model",
+    },
+    CommandRow {
+        command: Command::Undo,
+        name: "undo",
+        words: "[SESSION]",
+        about: "take back what the last turn changed in files of this folder",
+    },
+    CommandRow {
+        command: Command::Redo,
+        name: "redo",
+        words: "[SESSION]",
+        about: "make again what was taken back last",
+    },
+    CommandRow {
+        command: Command::Diff,
+        name: "diff",
+        words: "[SESSION]",
+        about: "print what a session changed, as a patch, or take a part of it back",
     },
     CommandRow {
         command: Command::Policy,
@@ -240,6 +264,9 @@ pub enum Id {
     Yes,
     DenyCommands,
     ReadOnly,
+    Turn,
+    Revert,
+    Force,
     Trust,
     Revoke,
     CommandTimeout,
@@ -309,15 +336,27 @@ impl Id {
 const RUN: &[Command] = &[Command::Run];
 const SERVER: &[Command] = &[Command::Run, Command::Models];
 const TOOLS: &[Command] = &[Command::Run, Command::Tool];
+const STEPS: &[Command] = &[Command::Undo, Command::Redo, Command::Diff];
 const PERMISSIONS: &[Command] = &[Command::Run, Command::Tool, Command::Policy];
 const PLACES: &[Command] = &[
     Command::Run,
     Command::Tool,
+    Command::Undo,
+    Command::Redo,
+    Command::Diff,
     Command::Policy,
     Command::Rules,
     Command::Trust,
 ];
-const YES: &[Command] = &[Command::Run, Command::Tool, Command::Policy, Command::Trust];
+const YES: &[Command] = &[
+    Command::Run,
+    Command::Tool,
+    Command::Undo,
+    Command::Redo,
+    Command::Diff,
+    Command::Policy,
+    Command::Trust,
+];
 
 /// A flag without a short form or foreign spellings; rows that have them say so by `..`.
 const fn flag(
@@ -396,11 +435,17 @@ pub const FLAGS: &[Flag] = &[
     flag(Id::Commands, "--commands", OneOf(&["ask", "allow", "deny"]), &["ZCODER_COMMANDS", "ZCODER_COMMAND_POLICY"], PERMISSIONS, G::Workspace,
         "what happens to commands that no rule settles. Default ask: on the terminal, or exit code 4 when there is none"),
     flag(Id::Yes, "--yes", Nothing, &["ZCODER_YES"], YES, G::Workspace,
-        "allow commands and edits of this run, unasked, but for commands that destroy a machine or a whole workspace, and those that a rule asks for or forbids"),
+        "allow commands and edits of this run, unasked, but for commands that destroy a machine or a whole workspace, and those that a rule asks for or forbids; for undo, redo and diff --revert: make the step that was listed"),
     flag(Id::DenyCommands, "--deny-commands", Nothing, &["ZCODER_DENY_COMMANDS"], PERMISSIONS, G::Workspace,
         "refuse commands, and whatever else would be asked; the model is told and goes on"),
     flag(Id::ReadOnly, "--read-only", Nothing, &["ZCODER_READ_ONLY"], PERMISSIONS, G::Workspace,
         "refuse commands and edits"),
+    flag(Id::Turn, "--turn", Value("N"), &[], &[Command::Undo], G::Workspace,
+        "take back this turn of the session instead of the last one"),
+    flag(Id::Revert, "--revert", Value("FILE[:HUNK]"), &[], &[Command::Diff], G::Workspace,
+        "bring this file, or one hunk of its difference (counted from 1), back to what it was when the session began"),
+    flag(Id::Force, "--force", Nothing, &[], STEPS, G::Workspace,
+        "go over what somebody else changed since, and keep a copy of each such file"),
     flag(Id::Trust, "--trust", Nothing, &["ZCODER_TRUST"], PERMISSIONS, G::Workspace,
         "use, for this run, the rules and checks that the workspace brings along; `zcoder trust` does so for good"),
     flag(Id::Revoke, "--revoke", Nothing, &[], &[Command::Trust], G::Workspace,

@@ -156,6 +156,8 @@ fn command(command: Command) -> String {
     let _ = write!(out, "\n\n{}\n", row.about); // writing to a String cannot fail
     out.push_str(match command {
         Command::Tool => include_str!("topics/command-tool.txt"),
+        Command::Undo | Command::Redo => include_str!("topics/command-undo.txt"),
+        Command::Diff => include_str!("topics/command-diff.txt"),
         Command::Decode => include_str!("topics/command-decode.txt"),
         Command::Wire => include_str!("topics/command-wire.txt"),
         Command::StandIn => include_str!("topics/command-standin.txt"),

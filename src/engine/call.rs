@@ -14,11 +14,12 @@ use super::guard::{self, Repeat};
 use super::permit::{Done, Permit};
 use super::prompt;
 use super::turn::{Engine, Flow, Turn};
-use super::worker;
+use super::worker::{self, News, Touched};
 use crate::diff;
 use crate::policy::Command;
 use crate::protocol::{
-    Event, Facts, Level, Message, Note, Stage, Status, ToolCall, ToolOutcome, ToolStatus,
+    Event, Facts, JournalRecord, Level, Message, Note, Stage, Status, ToolCall, ToolOutcome,
+    ToolStatus,
 };
 use crate::session::Record;
 use crate::text;
@@ -127,6 +128,7 @@ impl Engine {
             name: call.name.clone(),
             outcome,
         });
+        self.tell_touched(&call.id);
     }
 
     fn carry_out(&mut self, turn: &Turn, call: &ToolCall, checked: Call, alone: bool) -> Done {
@@ -166,6 +168,7 @@ impl Engine {
         let work = move |_: &_| News::Ran {
             job,
             outcome: search.run(&cancel),
+            touched: Touched::Unknown,
         };
         match worker::start("search", &self.to_self, job, work) {
             Ok(()) => self.await_tool(turn, job, &call.id),
@@ -183,12 +186,15 @@ impl Engine {
         let Some(conversation) = &mut self.conversation else {
             return (failed("no session is open"), None);
         };
-        let log = &mut conversation.log;
-        let mut journal = |record| {
+        let (log, journal) = (&mut conversation.log, &mut self.journal);
+        let mut record = |record: JournalRecord| {
+            journal.edit(&record)?;
             log.append(Record::Edit(record));
             Ok(())
         };
-        (self.toolbox.apply(approved, &mut journal), None)
+        let outcome = self.toolbox.apply(approved, &mut record);
+        self.journal_notices();
+        (outcome, None)
     }
 
     fn command(&mut self, turn: &Turn, call: &ToolCall, command: Command) -> Done {
@@ -201,9 +207,16 @@ impl Engine {
         let running = self.toolbox.start(approved);
         let job = self.next_job();
         let cancel = turn.cancel.clone();
-        let work = move |inbox: &_| worker::run_command(running, &cancel, job, inbox);
+        let look = self
+            .looks
+            .then(|| self.toolbox.workspace().root().to_path_buf());
+        let work = move |inbox: &_| worker::run_command(running, look, &cancel, job, inbox);
         match worker::start("command", &self.to_self, job, work) {
-            Ok(()) => self.await_tool(turn, job, &call.id),
+            Ok(()) => {
+                let done = self.await_tool(turn, job, &call.id);
+                self.note_touched(&shown);
+                done
+            }
             Err(error) => (failed(&format!("no thread for the command: {error}")), None),
         }
     }

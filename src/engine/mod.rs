@@ -32,6 +32,7 @@ mod opening;
 mod permit;
 mod prompt;
 mod receipt;
+mod review;
 mod turn;
 mod wait;
 mod worker;
@@ -67,6 +68,8 @@ pub struct Setup {
     pub limits: TurnLimits,
     /// Where everything is recorded; empty.
     pub log: crate::session::Log,
+    /// What takes edits back, of the same session.
+    pub journal: crate::undo::Journal,
     /// Watches every boundary.
     pub tap: Tap,
     /// Whether somebody can answer questions.

@@ -20,7 +20,7 @@ use super::failure::{self, Remedy};
 use super::guard::Guard;
 use super::prompt;
 use super::receipt::Tally;
-use super::worker::{self, ChatJob, JobId, News};
+use super::worker::{self, ChatJob, JobId, News, Touched};
 use super::{Emit, Setup, TurnLimits};
 use crate::model::{self, Backend, Loaded, Options, Reply, ToolStyle};
 use crate::policy::{Policy, Profile};
@@ -30,6 +30,7 @@ use crate::protocol::{
 use crate::session::{Log, Record};
 use crate::sys::Cancel;
 use crate::tools::Toolbox;
+use crate::undo::Journal;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::mpsc::{Receiver, Sender};
@@ -57,6 +58,12 @@ pub(super) struct Engine {
     emit: Emit,
     pub(super) inbox: Receiver<News>,
     pub(super) to_self: Sender<News>,
+    /// What takes edits back.
+    pub(super) journal: Journal,
+    /// Whether to look what a command changes; false once it was too much.
+    pub(super) looks: bool,
+    /// What the last command changed.
+    pub(super) touched: Touched,
     /// Until the first prompt has settled model and tools: an empty log.
     pub(super) fresh_log: Option<Log>,
     pub(super) conversation: Option<Conversation>,
@@ -137,6 +144,9 @@ impl Engine {
             emit,
             inbox,
             to_self,
+            journal: setup.journal,
+            looks: true,
+            touched: Touched::Unknown,
             fresh_log: Some(setup.log),
             conversation: None,
             waiting: VecDeque::new(),
@@ -162,6 +172,8 @@ impl Engine {
                     self.waiting.push_back((text, attachment))
                 }
                 News::Op(Op::Quit) => self.quitting = true,
+                News::Op(Op::Step { step, act }) => self.step(&step, act),
+                News::Op(Op::Review) => self.review(),
                 // Nothing runs: nothing to cancel, no question open, no job waited for.
                 News::Op(Op::Cancel | Op::Decide { .. })
                 | News::Found { .. }
@@ -180,6 +192,7 @@ impl Engine {
         self.ids.turn += 1;
         let id = TurnId(self.ids.turn);
         self.emit(Event::TurnStarted { turn: id });
+        self.journal.begin_turn(id.0, text);
         let started = Instant::now();
         let (end, tally) = match Cancel::new() {
             Ok(cancel) => {
@@ -211,6 +224,7 @@ impl Engine {
 
     fn end(&mut self, turn: TurnId, end: TurnEnd, tally: Tally) {
         self.toolbox.turn_ended();
+        self.journal.end_turn();
         if end.status == Status::Cancelled && self.conversation.is_some() {
             let text = "The user stopped this turn. What was not finished stays as it is; wait for what the user says next.";
             self.append(prompt::note(Note::Cancelled, text));

@@ -17,7 +17,7 @@ use super::discover::Found;
 use super::turn::{Engine, Flow, Turn};
 use super::worker::{JobId, News};
 use crate::model::{self, Reply};
-use crate::protocol::{AskId, CallId, Decision, Event, Op, Stage, Status, ToolOutcome};
+use crate::protocol::{AskId, CallId, Decision, Event, Level, Op, Stage, Status, ToolOutcome};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,14 @@ impl Engine {
                 Err(end) => break end,
             };
             match news {
-                News::Ran { job: from, outcome } if from == job => return (outcome, None),
+                News::Ran {
+                    job: from,
+                    outcome,
+                    touched,
+                } if from == job => {
+                    self.touched = touched;
+                    return (outcome, None);
+                }
                 News::Output { job: from, text } if from == job => self.output(call, text),
                 News::Lost { job: from } if from == job => break lost("command"),
                 other => {
@@ -103,7 +110,14 @@ impl Engine {
             .recv_timeout(until.saturating_duration_since(Instant::now()))
         {
             match news {
-                News::Ran { job: from, outcome } if from == job => return outcome,
+                News::Ran {
+                    job: from,
+                    outcome,
+                    touched,
+                } if from == job => {
+                    self.touched = touched;
+                    return outcome;
+                }
                 News::Output { job: from, text } if from == job => self.output(call, text),
                 News::Lost { job: from } if from == job => break,
                 // The turn ends already; only what outlives it matters (a prompt, the wish to quit).
@@ -172,6 +186,11 @@ impl Engine {
             }
             // An answer to a question that is no longer open.
             News::Op(Op::Decide { .. }) => Ok(()),
+            News::Op(Op::Step { .. } | Op::Review) => {
+                let text = "a turn is running: wait for its end, or stop it, then ask again";
+                self.notice(Level::Warning, text.to_string());
+                Ok(())
+            }
             // Of a job that was given up.
             News::Found { .. }
             | News::Progress { .. }

@@ -14,6 +14,8 @@ use crate::model::{self, Backend, Chat, Loaded, Progress, Reply, RequestBody, Sh
 use crate::protocol::{Event, Op, RequestId, Status, ToolOutcome};
 use crate::sys::Cancel;
 use crate::tools::Running;
+use crate::undo::{MAX_ENTRIES, MAX_TIME, Snapshot};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
@@ -42,8 +44,12 @@ pub(super) enum News {
     },
     /// Live output of a command.
     Output { job: JobId, text: String },
-    /// Last word of a command.
-    Ran { job: JobId, outcome: ToolOutcome },
+    /// Last word of a command, and the files that it changed.
+    Ran {
+        job: JobId,
+        outcome: ToolOutcome,
+        touched: Touched,
+    },
     /// Last word of a thread that panicked: a bug of ours.
     Lost { job: JobId },
 }
@@ -148,19 +154,48 @@ impl ChatJob {
     }
 }
 
-/// Runs an approved command to its end.
+/// What a look at the workspace before and after a command showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Touched {
+    /// These files are not as they were.
+    Files(Vec<PathBuf>),
+    /// There are too many files to look.
+    TooMany,
+    /// It was not tried.
+    Unknown,
+}
+
+/// Where to look; `None`: it was too much the last time.
+pub(super) type Look = Option<PathBuf>;
+
+/// Runs an approved command to its end, and looks what it changed.
 pub(super) fn run_command(
     running: Running,
+    look: Look,
     cancel: &Cancel,
     job: JobId,
     inbox: &Sender<News>,
 ) -> News {
+    let take = |root: &PathBuf| Snapshot::take(root, MAX_ENTRIES, MAX_TIME);
+    let before = look.as_ref().map(take);
     let mut on_output = |text: &str| {
         let text = text.to_string();
         tell(inbox, News::Output { job, text });
     };
     let outcome = running.wait(cancel, &mut on_output);
-    News::Ran { job, outcome }
+    let touched = match (before, look.as_ref()) {
+        (Some(Some(before)), Some(root)) => match take(root) {
+            Some(after) => Touched::Files(before.changed(&after)),
+            None => Touched::TooMany,
+        },
+        (Some(None), _) => Touched::TooMany,
+        (None, _) | (_, None) => Touched::Unknown,
+    };
+    News::Ran {
+        job,
+        outcome,
+        touched,
+    }
 }
 
 #[cfg(test)]

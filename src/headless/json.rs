@@ -17,7 +17,7 @@ use super::exit_code;
 use crate::json::Writer;
 use crate::protocol::{
     CallId, DecidedBy, Decision, Event, Facts, FileChange, Level, Question, Receipt, Status,
-    StopReason, Usage, Waiting,
+    StepReport, StopReason, Usage, Waiting,
 };
 use crate::text;
 use std::time::Duration;
@@ -250,6 +250,22 @@ fn write_event(w: &mut Writer, event: &Event) {
             w.key("facts");
             write_facts(w, &outcome.facts);
         }
+        Event::Touched { call, files, more } => {
+            w.string("touched").key("call").string(&call.0);
+            write_strings(w, "files", files);
+            w.key("more").u64(*more);
+        }
+        Event::Stepped(report) => write_step(w, report),
+        Event::Reviewed {
+            patch,
+            files,
+            notes,
+        } => {
+            w.string("reviewed").key("patch").string(patch);
+            w.key("files");
+            changes(w, files);
+            write_strings(w, "notes", notes);
+        }
         Event::TurnEnded { turn, receipt } => {
             w.string("turn_ended").key("turn").u64(turn.0);
             w.key("receipt").begin_object();
@@ -386,6 +402,24 @@ fn write_decision(w: &mut Writer, decision: &Decision, by: &DecidedBy) {
         Some(name) => w.string(name),
         None => w.null(),
     };
+}
+
+/// The members of a step back or forth.
+fn write_step(w: &mut Writer, report: &StepReport) {
+    w.string("stepped").key("what").string(&report.what);
+    w.key("made").bool(report.made).key("changes");
+    changes(w, &report.changes);
+    write_strings(w, "conflicts", &report.conflicts);
+    write_strings(w, "notes", &report.notes);
+    write_strings(w, "copies", &report.copies);
+}
+
+fn write_strings(w: &mut Writer, key: &str, strings: &[String]) {
+    w.key(key).begin_array();
+    for text in strings {
+        w.string(text);
+    }
+    w.end_array();
 }
 
 /// Changed files as one array.

@@ -261,6 +261,9 @@ impl Run {
             | Event::Decided { .. }
             | Event::Output { .. }
             | Event::CallEnded { .. }
+            | Event::Touched { .. }
+            | Event::Stepped(_)
+            | Event::Reviewed { .. }
             | Event::Closed => {}
         }
     }

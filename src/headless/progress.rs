@@ -19,8 +19,8 @@
 
 use super::show::{clock, counted, seconds, speed, tokens_of};
 use crate::protocol::{
-    DecidedBy, Decision, Event, Facts, FileChange, Level, Receipt, Status, StopReason, ToolOutcome,
-    ToolStatus, Usage, Waiting,
+    DecidedBy, Decision, Event, Facts, FileChange, Level, Receipt, Status, StepReport, StopReason,
+    ToolOutcome, ToolStatus, Usage, Waiting,
 };
 use crate::text;
 use std::io::{self, IsTerminal, Write};
@@ -148,6 +148,13 @@ impl Progress {
             Event::Decided { decision, by, .. } => self.line("decided", &decided(decision, by)),
             Event::Output { text, .. } => self.output(text),
             Event::CallEnded { outcome, .. } => self.outcome(outcome),
+            Event::Touched { files, more, .. } => self.line("touched", &touched(files, *more)),
+            Event::Stepped(report) => self.step(report),
+            Event::Reviewed { files, notes, .. } => {
+                let files: Vec<String> = files.iter().map(|f| changed(f, ", new")).collect();
+                self.line("review", &files.join("; "));
+                notes.iter().for_each(|note| self.line("", note));
+            }
             Event::TurnEnded { receipt, .. } => self.receipt(receipt),
             // A question is shown by whoever asks it; the rest is of no interest to a reader of lines.
             Event::Asked { .. } | Event::TurnStarted { .. } | Event::Closed => self.clear(),
@@ -259,6 +266,20 @@ impl Progress {
                 text::grouped(receipt.output_tokens),
             ),
         );
+    }
+
+    fn step(&mut self, report: &StepReport) {
+        let done = if report.made { "done" } else { "would change" };
+        self.line("step", &format!("{}: {done}", report.what));
+        for file in &report.changes {
+            self.line("", &changed(file, ", made again"));
+        }
+        for text in report.conflicts.iter().chain(&report.notes) {
+            self.line("", text);
+        }
+        for copy in &report.copies {
+            self.line("", &format!("kept {copy}"));
+        }
     }
 
     /// Another piece of the same thing, or the first of another.
@@ -456,6 +477,18 @@ fn result(outcome: &ToolOutcome) -> String {
         (_, ToolStatus::Denied) => format!("denied: {first}"),
         (_, ToolStatus::Cancelled) => "cancelled".to_string(),
     }
+}
+
+/// `src/a.rs, x.log and 3 more, by the command; no before-image`
+fn touched(files: &[String], more: u64) -> String {
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {} more", text::grouped(more)),
+    };
+    format!(
+        "{}{more}, by the command; no before-image",
+        files.join(", ")
+    )
 }
 
 /// `src/a.rs +3 -1`; `new` marks one that was created.

@@ -5,8 +5,10 @@
 //! │ first prompt only: Notice* Model [Asked Decided]          model and window are known; a cloud model is asked about
 //! │ each request:      RequestSent Waiting* (Thinking|Content)*  then  Replied  or  Discarded
 //! │   each call:       CallStarted [Asked] [Decided] Output* CallEnded
+//! │   each command:    … CallEnded [Touched]
 //! │ anywhere:          Notice
 //! TurnEnded
+//! between turns: Stepped, Reviewed, each the answer to an `Op`, or a Notice that says why not
 //! … further turns …
 //! Closed
 //! ```
@@ -137,6 +139,26 @@ pub enum Event {
         name: String,
         /// What came of it.
         outcome: ToolOutcome,
+    },
+    /// A command changed files that no tool of ours edited: there is no before-image of them.
+    Touched {
+        /// Which call.
+        call: CallId,
+        /// Some of them, relative to the workspace.
+        files: Vec<String>,
+        /// How many others.
+        more: u64,
+    },
+    /// What a step back or forth would do, or did.
+    Stepped(StepReport),
+    /// What the session changed in all.
+    Reviewed {
+        /// As a patch for `git apply`; bytes that are not UTF-8 are repaired in it.
+        patch: String,
+        /// The files in it.
+        files: Vec<FileChange>,
+        /// What is not in it, or not by the session.
+        notes: Vec<String>,
     },
     /// The turn is over.
     TurnEnded {
@@ -286,6 +308,23 @@ pub struct FileChange {
     pub created: bool,
     /// Whether it is gone.
     pub deleted: bool,
+}
+
+/// A step back or forth in what a session did to files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepReport {
+    /// `undo turn 3 (make the test pass)`
+    pub what: String,
+    /// What changes, file by file.
+    pub changes: Vec<FileChange>,
+    /// What stands in the way, a sentence each; by force it is gone over.
+    pub conflicts: Vec<String>,
+    /// What the step does not cover.
+    pub notes: Vec<String>,
+    /// Copies that were kept of files which force went over.
+    pub copies: Vec<String>,
+    /// False: it is only shown.
+    pub made: bool,
 }
 
 /// A command that ran.

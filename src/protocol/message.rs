@@ -65,6 +65,8 @@ pub enum Note {
     Loop,
     /// The user cancelled; what was left undone.
     Cancelled,
+    /// The user took changes of files back, or made them again.
+    Stepped,
 }
 
 /// Why a reply ended.

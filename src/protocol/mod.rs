@@ -31,9 +31,11 @@ mod message;
 mod op;
 mod tap;
 pub use call::{Facts, ToolCall, ToolOutcome, ToolStatus};
-pub use event::{CommandRun, DecidedBy, Event, FileChange, Level, Receipt, Status, Waiting};
+pub use event::{
+    CommandRun, DecidedBy, Event, FileChange, Level, Receipt, Status, StepReport, Waiting,
+};
 pub use ids::{AskId, CallId, RequestId, TurnId};
 pub use journal::{JournalRecord, Span};
 pub use message::{Message, Note, StopReason, Usage};
-pub use op::{CommandPart, Decision, Offers, Op, Question};
+pub use op::{Act, CommandPart, Decision, Offers, Op, Question, Step};
 pub use tap::{Stage, Tap};

@@ -2,7 +2,7 @@
 //!
 //! Invariant: sending an `Op` never blocks and never fails visibly; one that comes at the wrong time (a cancel while nothing runs, an
 //! answer to a question that is no longer open) is dropped.
-use super::AskId;
+use super::{AskId, TurnId};
 
 /// One wish.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,15 @@ pub enum Op {
         /// The answer.
         decision: Decision,
     },
+    /// A step back or forth in what this session did to files. Between turns only: while one runs, a notice is all that comes of it.
+    Step {
+        /// Which.
+        step: Step,
+        /// How far to go.
+        act: Act,
+    },
+    /// What did this session change? Answered by `Event::Reviewed`.
+    Review,
     /// End the engine (cancels what runs).
     Quit,
 }
@@ -45,6 +54,36 @@ pub enum Decision {
     },
     /// No, and nobody could be asked: the run ends with exit code 4.
     Nobody,
+}
+
+/// A step back or forth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Take back what a turn changed.
+    Undo {
+        /// `None`: the last one that is not taken back.
+        turn: Option<TurnId>,
+    },
+    /// Make again what was taken back last.
+    Redo,
+    /// Bring a file back to what it was when the session began.
+    Revert {
+        /// Relative to the workspace.
+        path: String,
+        /// Only this hunk of its difference, from 1.
+        hunk: Option<usize>,
+    },
+}
+
+/// How far a step goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Say what would change.
+    Show,
+    /// Change it, unless somebody else changed a file since.
+    Make,
+    /// Change it also then, and keep a copy of such files.
+    Force,
 }
 
 /// What is asked, exactly as it must be shown (already made visible: no raw control characters).

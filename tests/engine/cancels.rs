@@ -131,6 +131,7 @@ fn during_a_command_whose_processes_end() {
             .map(|line| line.lines().next().unwrap_or_default())
             .collect::<Vec<_>>(),
         [
+            "touched c1: pid +0",
             "call c2: read_file",
             "ended c2 read_file: Cancelled not run: the user stopped the turn before this call",
             "turn 1 ended: Cancelled; cancelled",

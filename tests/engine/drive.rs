@@ -12,6 +12,7 @@ use zcoder::policy::{CommandMode, EditMode, Policy, Profile};
 use zcoder::protocol::{Decision, Event, Level, Op, Tap};
 use zcoder::session::Log;
 use zcoder::tools::{Limits, Toolbox, Workspace};
+use zcoder::undo::Journal;
 
 /// No event comes later than this; reached only when a test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -50,6 +51,7 @@ pub(crate) fn setup(fake: &Fake, temp: &Temp) -> Setup {
         profile: Profile::Coding,
         limits: TurnLimits::default(),
         log: Log::in_memory().expect("log"),
+        journal: Journal::off(),
         tap,
         interactive: false,
         refuses: None,
@@ -261,6 +263,15 @@ pub(crate) fn show(events: &[Event]) -> Vec<String> {
                 "ended {} {name}: {:?} {}",
                 call.0, outcome.status, outcome.text
             ),
+            Event::Touched { call, files, more } => {
+                format!("touched {}: {} +{more}", call.0, files.join(", "))
+            }
+            Event::Stepped(report) => format!("stepped: {report:?}"),
+            Event::Reviewed {
+                patch,
+                files: _,
+                notes,
+            } => format!("reviewed: {patch:?} {notes:?}"),
             Event::TurnEnded { turn, receipt } => {
                 format!(
                     "turn {} ended: {:?}; {}",

@@ -71,7 +71,9 @@ fn json_is_one_object_at_the_end() {
         "-p",
         "replace 'two' with 'three' in a.txt and run sh -c 'exit 3'",
     ];
-    let ran = run_task(temp.path(), &server, &args);
+    let state = Temp::new();
+    let mut command = task(temp.path(), &server, &args);
+    let ran = run(command.env("XDG_STATE_HOME", state.path()));
     assert_eq!(temp.read("a.txt"), b"one three\n");
     assert_eq!(ran.out.lines().count(), 1);
     let tree = Tree::parse(ran.out.as_bytes()).expect("one JSON text");

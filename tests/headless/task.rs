@@ -1,6 +1,6 @@
 //! A whole task: list, read, a failing test, an edit, the passing test, an answer; whatever the stream is cut into.
 
-use super::{run_task, task};
+use super::task;
 use crate::support::run::{Screen, run, standin};
 use crate::support::temp::Temp;
 use std::path::Path;
@@ -19,7 +19,9 @@ fn the_sample_task_is_done_at_any_cut() {
         let (temp, server) = (Temp::new(), standin(scene));
         let (prompt, _) = project::write(temp.path()).expect("a project");
         let args = ["-q", "--yes", "--output", "json", "-p", &prompt];
-        let ran = run(&mut task(temp.path(), &server, &args));
+        let state = Temp::new();
+        let mut command = task(temp.path(), &server, &args);
+        let ran = run(command.env("XDG_STATE_HOME", state.path()));
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{scene:?}");
         let tree = Tree::parse(ran.out.as_bytes()).expect("one JSON text");
         let member = |key: &str| tree.root().get(key).expect(key).to_tree();
@@ -66,18 +68,16 @@ fn a_task_on_a_real_repository_is_done_under_two_hundred_and_forty_seeded_cuts()
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
         &temp.path().join("src"),
     );
-    let server = standin(Some("random-cuts"));
+    let (server, state) = (standin(Some("random-cuts")), Temp::new());
     for seed in 0..40 {
         let file = format!("seed-{seed}.txt");
         let prompt = format!(
             "list files in src, then read src/main.rs, then create {file} with 'cut {seed} of many', \
              then replace 'many' with 'forty' in {file}, then run cat {file}"
         );
-        let ran = run_task(
-            temp.path(),
-            &server,
-            &["--yes", "--output", "json", "-qp", &prompt],
-        );
+        let args = ["--yes", "--output", "json", "-qp", &prompt];
+        let mut command = task(temp.path(), &server, &args);
+        let ran = run(command.env("XDG_STATE_HOME", state.path()));
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{seed}");
         let tree = Tree::parse(ran.out.as_bytes()).expect("one JSON text");
         let count = |key: &str| tree.root().get(key).and_then(|n| n.as_number()?.as_u64());

@@ -304,6 +304,9 @@ impl Show {
             | Event::Waiting { .. }
             | Event::Replied { .. }
             | Event::Decided { .. }
+            | Event::Touched { .. }
+            | Event::Stepped(_)
+            | Event::Reviewed { .. }
             | Event::Closed => {}
         }
     }

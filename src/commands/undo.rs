@@ -1,0 +1,241 @@
+//! `zcoder undo [SESSION]`, `zcoder redo [SESSION]`: what will change is listed, a person says yes, then all of it is changed or nothing.
+//! `diff.rs` uses the same way for its reverts.
+//!
+//! ```text
+//! $ zcoder undo
+//! session 20260821-090000123-x1y2z3a4
+//! undo turn 3 (make the test pass)
+//!   src/a.rs +1 -3
+//!   new.txt +0 -12, deleted
+//! make this step? y or n: y
+//! done; `zcoder redo` takes this step back
+//! ```
+//!
+//! Without SESSION the newest session of the workspace is meant; the beginning of an id is enough. Without a terminal nothing is
+//! changed unless `--yes` says so.
+//!
+//! Invariant: exit code 0 it was made, 1 it cannot be or was refused, 4 nobody could be asked. Other than 0 means that nothing was changed,
+//! or that a message names the files.
+//!
+//! Read next: `undo/past.rs`.
+
+use super::run::open_workspace;
+use crate::config::{self, Id, Paths, Typed, UsageError, current_folder, paths, utf8};
+use crate::headless::out::{complain, exit, note, with_stdout};
+use crate::protocol::FileChange;
+use crate::sys::Cancel;
+use crate::sys::tty::Tty;
+use crate::text;
+use crate::tools::Workspace;
+use crate::undo::{Conflict, Error, Force, Journal, Past, Plan, Store};
+use std::io::Write;
+use std::path::Path;
+
+/// What is asked, behind which the answer is typed.
+const QUESTION: &str = "make this step? y or n: ";
+
+/// The journal of a session in this workspace.
+pub(super) fn journal(paths: &Paths, root: &Path, id: &str) -> Journal {
+    match &paths.state {
+        Some(state) => Journal::new(Store::new(state, root), id),
+        None => Journal::unusable(NO_PLACE),
+    }
+}
+
+const NO_PLACE: &str = "none of HOME, XDG_STATE_HOME and ZCODER_HOME names a folder for it";
+
+/// `zcoder undo`
+pub(super) fn undo(typed: &Typed) -> Result<u8, UsageError> {
+    let turn = match typed.get(Id::Turn) {
+        Some(given) => {
+            let turn = given.text()?.parse().ok().filter(|turn| *turn > 0);
+            Some(turn.ok_or_else(|| given.bad("a whole number from 1 on"))?)
+        }
+        None => None,
+    };
+    Session::open(typed)?.step(typed, "redo", |past| past.undo(turn))
+}
+
+/// `zcoder redo`
+pub(super) fn redo(typed: &Typed) -> Result<u8, UsageError> {
+    Session::open(typed)?.step(typed, "undo", |past| past.redo())
+}
+
+/// The session that a command line names.
+pub(super) struct Session {
+    workspace: Workspace,
+    store: Option<Store>,
+    id: Option<String>,
+}
+
+impl Session {
+    /// Looks at the words and the workspace, not yet at the journal.
+    pub(super) fn open(typed: &Typed) -> Result<Session, UsageError> {
+        let id = match typed.words.as_slice() {
+            [] => None,
+            [id] => Some(utf8(id, "the session's id")?.to_string()),
+            [_, extra, ..] => {
+                return Err(UsageError::Words {
+                    command: typed.command,
+                    extra: Some(extra.to_string_lossy().into_owned()),
+                });
+            }
+        };
+        let folders = Paths::find(&config::variable);
+        let place = paths::place(typed, &folders, current_folder().as_deref())?;
+        let workspace = open_workspace(&place.folder, folders.off_limits())?;
+        let store = folders
+            .state
+            .map(|state| Store::new(&state, workspace.root()));
+        Ok(Session {
+            workspace,
+            store,
+            id,
+        })
+    }
+
+    pub(super) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// Something with its past; the exit code.
+    pub(super) fn with(&self, with: impl FnOnce(&Past<'_>) -> Result<u8, Error>) -> u8 {
+        let Some(store) = &self.store else {
+            complain(&format!("there is no undo journal: {NO_PLACE}"));
+            return exit::FAILED;
+        };
+        let resolve = |path: &Path| self.workspace.writable(path);
+        let done = Past::open(store, self.id.as_deref(), &resolve).and_then(|past| with(&past));
+        done.unwrap_or_else(|error| {
+            complain(&error.to_string());
+            exit::FAILED
+        })
+    }
+
+    /// Lists a step, asks, and makes it. `back`: the command that goes the other way.
+    pub(super) fn step(
+        &self,
+        typed: &Typed,
+        back: &str,
+        plan: impl FnOnce(&Past<'_>) -> Result<Plan, Error>,
+    ) -> Result<u8, UsageError> {
+        let force = match typed.is_on(Id::Force) {
+            true => Force::Yes,
+            false => Force::No,
+        };
+        let yes = typed.is_on(Id::Yes);
+        Ok(self.with(|past| {
+            if let Some(settled) = past.settle(force)? {
+                note(&format!("zcoder: {settled}"));
+            }
+            let plan = plan(past)?;
+            let listed = say(&list(past.id(), &plan, force));
+            if listed != exit::DONE {
+                return Ok(listed);
+            }
+            if stops(&plan, force) {
+                // Says again which, and what to do.
+                past.make(&plan, force)?;
+            }
+            if !yes {
+                match ask() {
+                    Some(true) => {}
+                    Some(false) => {
+                        note("nothing was changed");
+                        return Ok(exit::FAILED);
+                    }
+                    None => {
+                        complain(
+                            "nothing was changed: there is no terminal to ask on; --yes makes the step",
+                        );
+                        return Ok(exit::NOBODY);
+                    }
+                }
+            }
+            let made = past.make(&plan, force)?;
+            let mut text = String::new();
+            for copy in &made.copies {
+                text.push_str(&format!("kept {}\n", shown(&copy.to_string_lossy())));
+            }
+            if made.removed > 0 {
+                let removed = made.removed;
+                note(&format!(
+                    "zcoder: the undo journal of this session is full: {removed} of its oldest turns can no longer be taken back"
+                ));
+            }
+            text.push_str(&format!("done; `zcoder {back}` takes this step back\n"));
+            Ok(say(&text))
+        }))
+    }
+}
+
+/// Whether the plan cannot be made like this.
+fn stops(plan: &Plan, force: Force) -> bool {
+    plan.conflicts.iter().any(|conflict| match force {
+        Force::No => true,
+        Force::Yes => !conflict.forcible,
+    })
+}
+
+/// What will change.
+fn list(id: &str, plan: &Plan, force: Force) -> String {
+    let mut out = format!("session {id}\n{}\n", shown(&plan.what));
+    for change in &plan.changes {
+        out.push_str(&format!("  {}\n", line(change)));
+    }
+    if force == Force::Yes {
+        let over = |conflict: &&Conflict| conflict.forcible;
+        for (change, conflict) in plan.lost().iter().zip(plan.conflicts.iter().filter(over)) {
+            out.push_str(&format!("  {}, by force\n", line(change)));
+            out.push_str(&format!("    {}\n", shown(&conflict.text)));
+        }
+    }
+    if plan.changes.is_empty() && plan.conflicts.is_empty() {
+        out.push_str("  no file changes: they are all as they were before it\n");
+    }
+    for note in &plan.notes {
+        out.push_str(&format!("  {}\n", shown(note)));
+    }
+    out
+}
+
+/// `src/a.rs +1 -3`
+pub(super) fn line(change: &FileChange) -> String {
+    let mark = match (change.created, change.deleted) {
+        (_, true) => ", deleted",
+        (true, false) => ", new",
+        (false, false) => "",
+    };
+    let path = shown(&change.path);
+    format!("{path} +{} -{}{mark}", change.added, change.removed)
+}
+
+/// Foreign text within a line.
+pub(super) fn shown(text: &str) -> String {
+    text::visible(text).replace('\n', "\\n")
+}
+
+fn say(text: &str) -> u8 {
+    with_stdout(|out| {
+        out.write_all(text.as_bytes())?;
+        Ok(exit::DONE)
+    })
+}
+
+/// A person's word; `None`: there is nobody.
+fn ask() -> Option<bool> {
+    let tty = Tty::open()?;
+    let cancel = Cancel::new().ok()?;
+    let answer = tty
+        .discard_input()
+        .and_then(|()| tty.write(QUESTION))
+        .and_then(|()| tty.read_line(&cancel));
+    match answer {
+        Ok(Some(line)) => Some(matches!(
+            line.trim().to_ascii_lowercase().as_str(),
+            "y" | "yes"
+        )),
+        Ok(None) => Some(false),
+        Err(_) => None,
+    }
+}
