@@ -2,4 +2,5 @@
 
 mod git;
 mod kit;
+mod mutated;
 mod myers;

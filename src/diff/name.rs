@@ -118,11 +118,10 @@ fn escape(rest: &[u8]) -> Option<(u8, usize)> {
         b'\\' => b'\\',
         b'0'..=b'3' => {
             let digits = rest.get(..3)?;
-            let octal = digits.iter().all(|d| (b'0'..=b'7').contains(d));
-            let value = digits
-                .iter()
-                .fold(0, |v, d| v * 8 + u32::from(d - b'0') % 8);
-            return octal.then_some((value as u8, 3));
+            let octal = digits.iter().all(|digit| (b'0'..=b'7').contains(digit));
+            let digit = |i: usize| digits[i] & 7;
+            let byte = digit(0) << 6 | digit(1) << 3 | digit(2);
+            return octal.then_some((byte, 3));
         }
         _ => return None,
     };
