@@ -25,6 +25,7 @@ pub(super) fn compile(tree: &Tree, backwards: bool, lines: bool) -> Program {
     compiler.node(&tree.root);
     compiler.insts.push(Inst::Match);
     Program {
+        asks: Program::asking(&compiler.insts),
         insts: compiler.insts,
         classes: tree.classes.clone(),
         backwards,

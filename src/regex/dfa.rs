@@ -2,15 +2,19 @@
 //! match ends (forwards) or begins (backwards from its end). Called by `mod.rs`, tested against `pikevm.rs`.
 //!
 //! ```text
-//! pattern [a-z]+_x       column   a-w,y-z      x         _         other
-//!   state 0  {0}                  1            1         0         0        the start
-//!   state 1  {0 1}                1            1         2         0        in the letters
-//!   state 2  {2, 0}               1            3 match   0 …
+//! pattern [a-z]+_x       column  a-w y z   x         _         other
+//!   state 0  {0}                 1         1         0         0            the start
+//!   state 1  {0 2}               1         1         2         0            in the letters
+//!   state 2  {3 0}               1         3         0         0            behind `_`
+//!   state 3  {4 0 2}             a match ended before this character, nothing else is left
 //! ```
 //!
 //! A state is what the Pike VM's list of threads would be, without where they began: the instructions reached, in the order of preference.
 //! A transition is computed when it is first needed, by one step of all threads. Assertions look at one character beyond the place, so
 //! a match is noticed a step late: the transition *behind* its last character carries the mark.
+//!
+//! Threads are followed over splits at once, so that states which go on alike are one; but not where an assertion may be reached, since
+//! what is reached first, and so preferred, depends on whether it holds: there the list has the split itself.
 //!
 //! Forwards a match cuts off what is less preferred, and where everything is cut off, the last match seen is the one. Backwards nothing is
 //! cut off: from the end of the match the longest way back leads to its begin, as no match can begin before the leftmost one.
@@ -47,9 +51,9 @@ const UNKNOWN: u32 = u32::MAX;
 /// The threads of a state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
-    /// Instructions that read, assert or match, the preferred first.
+    /// Instructions that read or match, or from which an assertion is reached, the preferred first.
     leaves: Box<[Pc]>,
-    /// What was read last, if an assertion among the leaves wants to know.
+    /// What was read last, if an assertion wants to know.
     read: Side,
     /// Whether matches may still begin.
     open: bool,
@@ -394,7 +398,8 @@ impl Dfa {
 
     /// A prefilter whose candidates stand close to each other costs more than it saves: then it is left out from here on.
     fn note_skip(&mut self, length: usize) {
-        const ENOUGH: usize = 64;
+        // Fewer may stand together in one place of a text.
+        const ENOUGH: usize = 1024;
         const MIN_BYTES: usize = 16;
         self.skips.count += 1;
         self.skips.bytes += length;
@@ -465,9 +470,11 @@ impl Work {
             }
             match program.inst(pc) {
                 Inst::Jump(to) => self.stack.push(to),
-                Inst::Split(first, second) => self.stack.extend([second, first]),
-                Inst::Char(_) | Inst::Class(_) | Inst::Look(_) | Inst::Match => {
-                    self.leaves.push(pc);
+                Inst::Split(first, second) if !program.asks[pc as usize] => {
+                    self.stack.extend([second, first]);
+                }
+                Inst::Split(..) | Inst::Char(_) | Inst::Class(_) | Inst::Look(_) | Inst::Match => {
+                    self.leaves.push(pc)
                 }
             }
         }
@@ -475,8 +482,7 @@ impl Work {
 
     /// The leaves as a state.
     fn state(&self, program: &Program, read: Side, open: bool) -> State {
-        let asks = |&pc: &Pc| matches!(program.inst(pc), Inst::Look(_));
-        let asked = self.leaves.iter().any(asks);
+        let asked = self.leaves.iter().any(|&pc| program.asks[pc as usize]);
         State {
             leaves: self.leaves.as_slice().into(),
             read: if asked { read } else { Side::Other },

@@ -15,12 +15,16 @@
 use super::prefilter::MAX_WORDS;
 use super::rarity;
 use super::tree::{Bounds, Node, Tree};
+use std::collections::HashSet;
 
 /// More bytes of a word tell nothing new. A list of one is not cut, as it may be the whole pattern.
 const MAX_BYTES: usize = 32;
 
+/// An alternation may have so many words before only their first bytes are kept.
+const MAX_BRANCH_WORDS: usize = 1024;
+
 /// A word a match begins with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Begin {
     pub(super) word: Vec<u8>,
     /// Whether it is all of the match, so that what comes next is known to follow it.
@@ -65,9 +69,12 @@ pub(super) fn begins(tree: &Tree, node: &Node) -> Option<Vec<Begin>> {
             let mut all = Vec::new();
             for branch in branches {
                 all.extend(begins(tree, branch)?);
-                if all.len() > MAX_WORDS {
-                    return None;
+                if all.len() > MAX_BRANCH_WORDS {
+                    all = shortened(all)?;
                 }
+            }
+            if all.len() > MAX_WORDS {
+                all = shortened(all)?;
             }
             Some(all)
         }
@@ -100,6 +107,24 @@ fn repeated(once: Vec<Begin>, bounds: Bounds) -> Option<Vec<Begin>> {
         end(&mut run.words);
     }
     Some(run.words)
+}
+
+/// As many words as there may be, by leaving out what lies behind their first bytes.
+fn shortened(words: Vec<Begin>) -> Option<Vec<Begin>> {
+    let mut words = words;
+    // With less than two bytes the scan would stop everywhere.
+    for length in (2..=4).rev() {
+        for begin in &mut words {
+            begin.whole &= begin.word.len() <= length;
+            begin.word.truncate(length);
+        }
+        let mut seen = HashSet::new();
+        words.retain(|begin| seen.insert(begin.clone()));
+        if words.len() <= MAX_WORDS / 2 {
+            return Some(words);
+        }
+    }
+    None
 }
 
 /// Nothing is known about what follows.

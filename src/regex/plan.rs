@@ -47,7 +47,8 @@ impl Plan {
         let inside = inside.unwrap_or_default();
         let (begin_bits, inside_bits) = (bits(&words), bits(&inside));
         // Going back to the begin of the line costs something.
-        if inside_bits >= MIN_WORD_BITS && inside_bits > begin_bits + 4 {
+        let margin = if begin_bits >= MIN_WORD_BITS { 4 } else { 0 };
+        if inside_bits >= MIN_WORD_BITS && inside_bits > begin_bits + margin {
             if let Some(prefilter) = Prefilter::for_words(inside) {
                 return Plan::Inside(prefilter);
             }

@@ -47,9 +47,33 @@ pub(super) struct Program {
     /// Whether a line feed ends everything: no instruction accepts one, and each line is a text of its own.
     pub(super) lines: bool,
     pub(super) matches_empty: bool,
+    /// For each instruction, whether an assertion can be reached from it without reading.
+    pub(super) asks: Vec<bool>,
 }
 
 impl Program {
+    /// The value of the field `asks`.
+    pub(super) fn asking(insts: &[Inst]) -> Vec<bool> {
+        let mut asks = vec![false; insts.len()];
+        // Nearly all ways lead forwards, so that one round from the end is enough; loops in loops need one more each.
+        loop {
+            let mut changed = false;
+            for (pc, inst) in insts.iter().enumerate().rev() {
+                let now = match *inst {
+                    Inst::Look(_) => true,
+                    Inst::Jump(to) => asks[to as usize],
+                    Inst::Split(a, b) => asks[a as usize] || asks[b as usize],
+                    Inst::Char(_) | Inst::Class(_) | Inst::Match => false,
+                };
+                changed |= now != asks[pc];
+                asks[pc] = now;
+            }
+            if !changed {
+                return asks;
+            }
+        }
+    }
+
     /// Whether the instruction reads this character; false for those that read none.
     pub(super) fn accepts(&self, inst: Inst, character: char) -> bool {
         match inst {

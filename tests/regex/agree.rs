@@ -31,6 +31,25 @@ fn the_automaton_finds_what_the_pike_vm_finds() {
 }
 
 #[test]
+fn many_words_are_found_as_few_are() {
+    let mut rng = Rng::new(11);
+    let mut cache = Cache::default();
+    for round in 0..60 {
+        let word = |rng: &mut Rng| -> String {
+            let letters = ["a", "b", "A", "é", "k", "ſ", "_", "ab"];
+            (0..1 + rng.below(6))
+                .map(|_| letters[rng.below(8)])
+                .collect()
+        };
+        let words: Vec<String> = (0..rng.below(150)).map(|_| word(&mut rng)).collect();
+        let pattern = format!("{}{}", words.join("|"), ["", "|x+", "|_y?"][round % 3]);
+        let regex = Regex::new(&pattern, options(round)).expect("a pattern that parses");
+        let text: Vec<String> = (0..30).map(|_| word(&mut rng)).collect();
+        spans(&regex, &mut cache, text.join(" \n").as_bytes());
+    }
+}
+
+#[test]
 fn a_search_may_begin_anywhere() {
     let mut rng = Rng::new(8);
     let mut cache = Cache::default();

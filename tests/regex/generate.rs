@@ -14,7 +14,8 @@ pub(crate) fn pattern(rng: &mut Rng) -> String {
 fn alternation(rng: &mut Rng, depth: usize, out: &mut String) {
     concat(rng, depth, out);
     while rng.below(3) == 0 {
-        out.push('|');
+        // Twice in a row: a branch that is empty.
+        out.push_str(["|", "|", "|", "||"][rng.below(4)]);
         concat(rng, depth, out);
     }
 }
@@ -34,10 +35,10 @@ fn concat(rng: &mut Rng, depth: usize, out: &mut String) {
 }
 
 fn atom(rng: &mut Rng, depth: usize, out: &mut String) {
-    match rng.below(12) {
+    match rng.below(14) {
         0..=4 => out.push_str(LITERALS[rng.below(LITERALS.len())]),
         5..=7 => out.push_str(SETS[rng.below(SETS.len())]),
-        8 => out.push_str(LOOKS[rng.below(LOOKS.len())]),
+        8..=9 => out.push_str(LOOKS[rng.below(LOOKS.len())]),
         _ if depth == 0 => out.push('a'),
         _ => {
             out.push_str(["(", "(?:", "(?i:", "(?s-i:", "(?m:"][rng.below(5)]);

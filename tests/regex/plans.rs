@@ -36,6 +36,7 @@ fn words_are_read_off_the_pattern() {
     plan(LINES, r"\w*", "automaton alone");
     plan(LINES, "", "automaton alone");
     plan(LINES, "x*", "automaton alone");
+    plan(LINES, r"\)\s*\{$", "lines with {");
     // A line is only known where lines are all there is.
     plan(TEXT, r"\w+_init\(void\)", "automaton alone");
     plan(TEXT, "foo", "is foo");
@@ -54,6 +55,20 @@ fn words_are_read_off_the_pattern() {
     }
     let expected = format!("begins with {}", words.join(", "));
     plan(any_case, "abcdefgh", &expected);
+    // Of more words than that only the first bytes are kept, once each.
+    plan(
+        any_case,
+        "[ax]bcdef1|[ax]bcdef2",
+        "begins with ABCD, ABCd, ABcD, ABcd, AbCD, AbCd, AbcD, Abcd, XBCD, XBCd, XBcD, XBcd, XbCD, XbCd, XbcD, Xbcd, \
+         aBCD, aBCd, aBcD, aBcd, abCD, abCd, abcD, abcd, xBCD, xBCd, xBcD, xBcd, xbCD, xbCd, xbcD, xbcd",
+    );
+    let numbers: Vec<String> = (100..200).map(|n| n.to_string()).collect();
+    let expected = "begins with 10, 11, 12, 13, 14, 15, 16, 17, 18, 19";
+    plan(LINES, &numbers.join("|"), expected);
+    let numbers: Vec<String> = (1000..9999).map(|n| n.to_string()).collect();
+    let tens: Vec<String> = (10..40).map(|n| n.to_string()).collect();
+    let expected = format!("begins with {}", tens.join(", "));
+    plan(LINES, &numbers[..3000].join("|"), &expected);
 }
 
 #[test]

@@ -209,6 +209,10 @@ fn word_boundaries() {
     all(r"\b日本\b", "«日本» x日本");
     all(r"a\b", "aé «a»-«a»");
     all(r"(?:\b|x)a", "ba «a»«xa»");
+    // Which branch is preferred behind the assertion depends on whether it holds.
+    all(r"(?:\B?|k)*", "«»a«»a«»k«»z«»");
+    all(r"(?:\B?|k)*z", "aa«kz»");
+    all(r"(?:\b?|k)*", "«»a«»k«»");
 }
 
 #[test]
