@@ -183,13 +183,13 @@ fn flag(row: &Flag) -> String {
     out.push('\n');
     if !row.commands.is_empty() {
         let commands: Vec<String> = row.commands.iter().map(Command::to_string).collect();
-        let _ = writeln!(out, "for: {}", commands.join(", "));
+        entry(&mut out, "for", &commands.join(", "));
     }
     if !row.env.is_empty() {
-        let _ = writeln!(out, "variable: {}", row.env.join(", "));
+        entry(&mut out, "variable", &row.env.join(", "));
     }
     if !row.also.is_empty() {
-        let _ = writeln!(out, "also accepted: {}", row.also.join(", "));
+        entry(&mut out, "also accepted", &row.also.join(", "));
     }
     out
 }

@@ -66,6 +66,8 @@ pub enum Profile {
 }
 
 /// What the policy says.
+// One verdict at a time, on the stack: a box would only move the question.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 pub enum Verdict<T> {
     /// Go on with the ticket.

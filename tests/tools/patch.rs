@@ -264,7 +264,7 @@ fn the_file_that_repeats_itself_is_told_apart_from_one_that_takes_too_long() {
     );
     kit.put(
         "f",
-        [vec![b'}', b'\n'].repeat(60_000), b"]\n".to_vec()].concat(),
+        [[b'}', b'\n'].repeat(60_000), b"]\n".to_vec()].concat(),
     );
     let text = format!(
         "--- a/f\n+++ b/f\n@@ -90000 +90000 @@\n{}-}}\n+x\n{} ]x\n",
