@@ -36,7 +36,9 @@
 //! | --- | --- | --- |
 //! | 1 | [`sys`] | the operating system: signals, processes, terminal, files; the only `unsafe` |
 //! | 2 | [`text`], [`sha256`] | UTF-8 over cut points, foreign text made harmless; hashes |
-//! | 3 | [`json`], [`http`], [`lines`], [`regex`] | bytes ↔ values; each decoder is a small state enum that can be read alone. Patterns in text, in linear time |
+//! | 3 | [`json`], [`http`], [`lines`], [`diff`] | bytes ↔ values; each decoder is a small state enum that can be read alone |
+//! | 3 | [`regex`] | patterns in text, in linear time |
+//! | 3 | [`ignore`] | ignore rules as git reads them, and the walk over a tree that honors them |
 //! | 4 | [`protocol`] | the vocabulary: `Op` in, `Event` out, messages, calls, outcomes; no behavior |
 //! | 5 | [`policy`] | who may do what; `Approved<T>`, the proof that a yes was given |
 //! | 6 | [`model`], [`tools`], [`session`], [`undo`] | the server; the workspace; the log; taking back. They do not know each other |

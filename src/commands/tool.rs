@@ -181,7 +181,7 @@ impl Act {
     }
 
     /// The ticket, by the policy or by a person.
-    fn approve<T>(&mut self, verdict: Verdict<T>) -> Result<Approved<T>, Stop> {
+    fn approve<T>(&mut self, what: &str, verdict: Verdict<T>) -> Result<Approved<T>, Stop> {
         let asking = match verdict {
             Verdict::Allowed(approved) => return Ok(approved),
             Verdict::Denied { reason, .. } => return Err(Stop::Refused(reason)),

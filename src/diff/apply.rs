@@ -83,7 +83,7 @@ pub fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Applied, Vec<Misfit>> {
         hunks,
         wanted: hunks
             .iter()
-            .map(|hunk| hunk.old().copied().collect())
+            .map(|hunk| hunk.stands().copied().collect())
             .collect(),
         places: vec![None; hunks.len()],
         open: vec![false; hunks.len()],
@@ -97,7 +97,7 @@ pub fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Applied, Vec<Misfit>> {
 /// The content that a new file's hunks add up to.
 pub fn content(hunks: &[Hunk<'_>]) -> Vec<u8> {
     let mut content = Vec::new();
-    for line in hunks.iter().flat_map(|hunk| hunk.new()) {
+    for line in hunks.iter().flat_map(|hunk| hunk.becomes()) {
         content.extend_from_slice(line.text);
         content.push(b'\n');
     }
@@ -183,10 +183,10 @@ impl Placing<'_, '_> {
             limits[i - 1] = self.places[i].map_or(limits[i], |(place, _)| place);
         }
         let (mut shift, mut floor) = (0, 0);
-        for i in 0..self.hunks.len() {
+        for (i, limit) in limits.into_iter().enumerate() {
             if self.open[i] {
-                let between = match floor <= limits[i] {
-                    true => floor..limits[i],
+                let between = match floor <= limit {
+                    true => floor..limit,
                     false => 0..count,
                 };
                 match self.choose(i, between, shift) {
@@ -259,7 +259,7 @@ impl Placing<'_, '_> {
 
     /// The reason for a hunk that stands nowhere.
     fn nowhere(&mut self, i: usize, all: Range<usize>) -> Unfit {
-        let new: Vec<Line<'_>> = self.hunks[i].new().copied().collect();
+        let new: Vec<Line<'_>> = self.hunks[i].becomes().copied().collect();
         let telling: usize = new.iter().map(|line| line.text.trim_ascii().len()).sum();
         if telling < TELLING_BYTES {
             return Unfit::NoPlace;
@@ -409,7 +409,7 @@ impl Writer<'_, '_> {
     }
 
     fn speaks_of_bom(&self) -> bool {
-        let first = self.hunk.old().next();
+        let first = self.hunk.stands().next();
         first.is_some_and(|line| without_bom(line.text).len() < line.text.len())
     }
 

@@ -99,12 +99,12 @@ pub enum Mark {
 
 impl<'a> Hunk<'a> {
     /// The lines that must stand in the file.
-    pub fn old(&self) -> impl Iterator<Item = &Line<'a>> {
+    pub fn stands(&self) -> impl Iterator<Item = &Line<'a>> {
         self.lines.iter().filter(|line| line.mark != Mark::Add)
     }
 
     /// The lines that stand there afterwards.
-    pub fn new(&self) -> impl Iterator<Item = &Line<'a>> {
+    pub fn becomes(&self) -> impl Iterator<Item = &Line<'a>> {
         self.lines.iter().filter(|line| line.mark != Mark::Remove)
     }
 }

@@ -76,9 +76,9 @@ impl Engine {
             model,
             remote_host: host.to_string(),
         };
-        let (ask, decision) = self.ask(turn, None, question)?;
-        self.decided(ask, None, &what, decision.clone());
-        match decision {
+        let answer = self.ask(turn, None, question)?;
+        self.decided(&answer, None, &what);
+        match answer.decision {
             Decision::Once | Decision::Session | Decision::SessionRule | Decision::KeptRule => {
                 Ok(())
             }

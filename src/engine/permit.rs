@@ -85,9 +85,9 @@ impl Engine {
                 return Permit::No((cancelled(text), Some(end)));
             }
         };
-        let decision = self.hold(&asking, decision);
-        self.decided(ask, Some(call), shown, decision.clone());
-        match decision {
+        answer.decision = self.hold(&asking, answer.decision);
+        self.decided(&answer, Some(call), shown);
+        match answer.decision {
             Decision::Once | Decision::Session | Decision::SessionRule | Decision::KeptRule => {
                 Permit::Yes(asking.accept())
             }
@@ -130,7 +130,7 @@ impl Engine {
         if kept { decision } else { Decision::Once }
     }
 
-    /// Puts a question, if there is somebody to answer; `None` as id when there is nobody.
+    /// Puts a question, if it is not answered beforehand and there is somebody to answer.
     pub(super) fn ask(
         &mut self,
         turn: &Turn,
@@ -206,9 +206,9 @@ impl Engine {
         let question = Question::Loop {
             description: description.clone(),
         };
-        let (ask, decision) = self.ask(turn, None, question)?;
-        self.decided(ask, None, &description, decision.clone());
-        match decision {
+        let answer = self.ask(turn, None, question)?;
+        self.decided(&answer, None, &description);
+        match answer.decision {
             Decision::Once | Decision::Session | Decision::SessionRule | Decision::KeptRule => {
                 turn.guard.reset();
                 Ok(())

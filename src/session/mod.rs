@@ -67,30 +67,6 @@ pub enum Record {
     },
 }
 
-/// The journal of one edit: what stood where, and both hashes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// Relative to the workspace.
-    pub path: String,
-    /// SHA-256 of the file before; `None`: it did not exist.
-    pub before: Option<[u8; 32]>,
-    /// SHA-256 of the file after; `None`: it is removed.
-    pub after: Option<[u8; 32]>,
-    /// Replaced spans in order of offset.
-    pub spans: Vec<Span>,
-}
-
-/// `old` bytes at `offset` of the old file were replaced by `new_len` bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// In bytes of the old file.
-    pub offset: u64,
-    /// What stood there.
-    pub old: Vec<u8>,
-    /// Bytes that stand there now.
-    pub new_len: u64,
-}
-
 /// The log.
 #[derive(Debug)]
 pub struct Log {

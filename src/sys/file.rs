@@ -180,7 +180,8 @@ impl Staged {
         executable: Option<bool>,
     ) -> io::Result<Staged> {
         let like = like.map(File::metadata).transpose()?;
-        let temporary = Temporary::write(path, parts, like.as_ref())?;
+        let attributes = like.as_ref().map_or(Attributes::New, Attributes::Like);
+        let temporary = Temporary::write(path, parts, attributes)?;
         if let Some(executable) = executable {
             let mode = fs::symlink_metadata(&temporary.path)?.mode() & 0o7777;
             let mode = match executable {
@@ -205,17 +206,8 @@ impl Staged {
 
     /// Takes the name, if nothing has it.
     pub fn create(self) -> io::Result<()> {
-        // A hard link never replaces anything. Where the file system has none, a rename has to do: what appears in between is lost.
-        match fs::hard_link(&self.temporary.path, &self.path) {
-            Ok(()) => fs::remove_file(&self.temporary.path)?,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
-            Err(_) if fs::symlink_metadata(&self.path).is_ok() => {
-                return Err(ErrorKind::AlreadyExists.into());
-            }
-            Err(_) => fs::rename(&self.temporary.path, &self.path)?,
-        }
-        self.temporary.folder_changed();
-        Ok(())
+        refuse_existing(&self.path)?;
+        name_new(self.temporary, &self.path)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Kernels over byte slices: they look for the first byte of a class or the first place where a word may stand, count a byte, or ask
-//! whether all bytes are ASCII, and are called for every JSON string, blank run, number and line there is, and by every search. Safe functions; a caller
+//! Kernels over byte slices: they look for the first byte of a class or the first place where a word may stand, or ask whether all bytes
+//! are ASCII, and are called for every JSON string, blank run, number and line there is, and by every search. Safe functions; a caller
 //! sees a slice, a start and an index.
 //!
 //! ```text
@@ -75,15 +75,6 @@ pub fn find_non_blank(bytes: &[u8], from: usize) -> usize {
     return x86::find(bytes, from, x86::non_blank, scalar::find_non_blank);
     #[cfg(not(target_arch = "x86_64"))]
     scalar::find_non_blank(bytes, from)
-}
-
-/// How many of the bytes are `byte`.
-#[inline]
-pub fn count_byte(bytes: &[u8], byte: u8) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    return x86::count_byte(bytes, byte);
-    #[cfg(not(target_arch = "x86_64"))]
-    scalar::count_byte(bytes, byte)
 }
 
 /// The bytes as text, if all of them are ASCII. For a handful of bytes this is three times as fast as `str::from_utf8`, and a handful is

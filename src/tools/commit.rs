@@ -94,6 +94,13 @@ impl<'a> Commit<'a> {
     fn new(files: &'a [FileEdit]) -> Result<Commit<'a>, String> {
         let mut old = Vec::with_capacity(files.len());
         for file in files {
+            if !file.path.has_workspace() {
+                return Err(format!(
+                    "`{}` was not changed: the workspace is not there any more. End the task with finish_task and status failed, \
+                     and tell the user.",
+                    name(file)
+                ));
+            }
             old.push(current(file).map_err(|MovedOn| moved_on(file))?);
         }
         Ok(Commit {

@@ -76,7 +76,7 @@ fn why(lines: &Lines<'_>, hunk: &Hunk<'_>, why: &Unfit) -> String {
 fn no_place(lines: &Lines<'_>, hunk: &Hunk<'_>) -> String {
     let mut text = String::from("its lines do not stand in the file.");
     let wanted: Vec<String> = hunk
-        .old()
+        .stands()
         .map(|line| text::repair(line.text).into_owned())
         .collect();
     if wanted.iter().any(|line| line.contains('\u{fffd}')) {

@@ -73,6 +73,8 @@ use crate::text;
 pub use args::{Checked, check};
 pub use edit::Edit;
 pub use run::Running;
+pub use search::Search;
+pub use search::scan::{End, Line, Scan};
 pub use table::{ALL, Set, describe, names, schemas};
 pub use workspace::{Purpose, Refusal, Workspace, WsPath};
 

@@ -46,6 +46,7 @@ pub const ALL: &[&str] = &[
 const LEAN: &[&str] = &[
     "list_files",
     "read_file",
+    "search_text",
     "write_file",
     "replace_text",
     "run_command",

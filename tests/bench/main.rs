@@ -18,6 +18,7 @@ mod http;
 mod json;
 mod measure;
 mod patch;
+mod regex;
 mod walk;
 
 use measure::Effort;
@@ -32,6 +33,7 @@ const GROUPS: &[(&str, Group)] = &[
     ("http", http::group),
     ("json", json::group),
     ("patch", patch::group),
+    ("regex", regex::group),
 ];
 
 /// A part of the library as a program of its own, over the given arguments.

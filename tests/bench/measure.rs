@@ -29,15 +29,15 @@ impl Effort {
         match self {
             Effort::Smoke => 3,
             Effort::Long => 9,
-            Effort::Full => 45,
+            Effort::Full => 99,
         }
     }
 
     /// A pass repeats its work until so much time is over, so that small inputs are measured as well as big ones.
     fn pass_time(self) -> Duration {
         match self {
-            Effort::Smoke | Effort::Long => Duration::from_millis(1),
-            Effort::Full => Duration::from_millis(4),
+            Effort::Smoke => Duration::from_micros(200),
+            Effort::Long | Effort::Full => Duration::from_millis(1),
         }
     }
 

@@ -8,7 +8,7 @@ use zcoder::regex::{Cache, Options, Regex, resume};
 pub(crate) fn group(out: &mut dyn Write, effort: Effort) -> io::Result<()> {
     let bytes = match effort {
         Effort::Smoke => effort.corpus_bytes(),
-        Effort::Full => 100_000_000,
+        Effort::Long | Effort::Full => 100_000_000,
     };
     let title = "regex: source code, all matches, lines";
     rates(out, effort, title, &source(bytes), SOURCE)?;

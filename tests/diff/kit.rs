@@ -27,15 +27,6 @@ pub(crate) fn changed(old: &[u8], new: &[u8]) -> Vec<u8> {
     spliced(old, &splices.collect::<Vec<Splice>>())
 }
 
-/// A patch of one file, applied.
-#[track_caller]
-pub(crate) fn patched(old: &[u8], patch: &[u8]) -> Vec<u8> {
-    let patches = parse(patch, Some("f")).expect("a patch");
-    assert_eq!(patches.len(), 1, "{patches:?}");
-    let applied = apply(old, &patches[0].hunks).expect("places");
-    spliced(old, &applied.splices)
-}
-
 /// Text of a few kinds of lines that repeat, as source code does.
 pub(crate) fn text(rng: &mut Rng, lines: usize) -> Vec<u8> {
     let end: &[u8] = if rng.below(5) == 0 { b"\r\n" } else { b"\n" };

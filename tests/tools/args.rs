@@ -350,7 +350,7 @@ fn arguments_that_are_no_object() {
 
 #[test]
 fn unknown_tools_are_answered_with_the_list_and_the_nearest() {
-    const LIST: &str = "The tools are: list_files, read_file, write_file, replace_text, apply_patch, run_command, finish_task.";
+    const LIST: &str = "The tools are: list_files, read_file, search_text, write_file, replace_text, apply_patch, run_command, finish_task.";
     let unknown = |shown: &str, hint: &str| {
         format!("there is no tool `{shown}`, so nothing was done. {LIST} {hint}")
     };

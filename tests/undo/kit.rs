@@ -248,6 +248,7 @@ pub(crate) fn record(root: &Path, name: &str, new: Option<&[u8]>) -> JournalReco
         path: name.to_string(),
         before: old.map(|old| digest(&old)),
         after: new.map(digest),
+        executable: None,
         spans: vec![Span {
             offset: start as u64,
             old: bytes[start..bytes.len() - end].to_vec(),
