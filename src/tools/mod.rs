@@ -45,6 +45,7 @@ mod list;
 mod matching;
 mod misfit;
 mod nearest;
+mod outline;
 mod outputs;
 mod patch;
 mod problems;

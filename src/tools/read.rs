@@ -10,7 +10,7 @@
 //! A byte-order mark is not shown. Bytes that are not UTF-8 are shown as U+FFFD, counted, and said. CR LF is shown as LF when every
 //! line ends so; in a mixed file CRs stay and that is said.
 //!
-//! Refused, with what to do: files above the limit (size, lines, a range to read), what is not text (named by its first bytes,
+//! Refused, with what to do: files above the limit (size, lines, an outline, a range to read), what is not text (named by its first bytes,
 //! or for a NUL among the first 8,000), ranges that begin beyond the end.
 //!
 //! Limits: `Limits::read_bytes` for whole files and for ranges with their numbers; lines of a file that is too large are counted in its
@@ -23,10 +23,12 @@ use std::io::{self, Read};
 
 use crate::protocol::{Facts, ToolOutcome};
 use crate::sha256::digest;
+use crate::sys::simd;
 use crate::text;
 
 use super::content::{BOM, LineEnds, not_text};
 use super::edit::count_lines;
+use super::outline::Outline;
 use super::outputs::Outputs;
 use super::range::{End, Range};
 use super::seen::Seen;
@@ -215,6 +217,8 @@ fn too_large(
     let mut counted = head.len() as u64;
     let mut line_ends = count_line_ends(&head);
     let mut last = head.last().copied();
+    let mut outline = Outline::new(source.name);
+    outline.feed(&head);
     let mut chunk = vec![0; CHUNK];
     while counted < COUNTED_BYTES {
         let n = read_some(&mut source.file, &mut chunk)?;
@@ -223,6 +227,7 @@ fn too_large(
         }
         counted += n as u64;
         line_ends += count_line_ends(&chunk[..n]);
+        outline.feed(&chunk[..n]);
         last = Some(chunk[n - 1]);
     }
     let size = source.file.metadata()?.len().max(counted);
@@ -230,10 +235,21 @@ fn too_large(
     let lines = line_ends + u64::from(last != Some(b'\n'));
     // A range that fits with its line numbers, by the average line.
     let fits = (limit / (counted / lines.max(1) + 8)).clamp(1, 400);
+    let outline = match outline.finish() {
+        None => " ".to_string(),
+        Some((lines, all)) if lines.lines().count() as u64 == all => {
+            format!(" Its outline:\n{lines}")
+        }
+        Some((lines, all)) => format!(
+            " {} of the {} lines of its outline:\n{lines}",
+            lines.lines().count(),
+            text::grouped(all)
+        ),
+    };
     Ok(failed(format!(
-        "`{name}` is too large to read whole: {} bytes in {more}{}; at most {} bytes are shown at once. \
+        "`{name}` is too large to read whole: {} bytes in {more}{}; at most {} bytes are shown at once.{outline}\
          Read a part with start_line and end_line (start_line=1, end_line={fits} fits), \
-         or find the place first with run_command and grep -n.",
+         or find the place first with search_text.",
         text::grouped(size),
         count_lines(lines),
         text::grouped(limit),
@@ -241,7 +257,7 @@ fn too_large(
 }
 
 fn count_line_ends(bytes: &[u8]) -> u64 {
-    bytes.iter().map(|b| u64::from(*b == b'\n')).sum()
+    simd::count_byte(bytes, b'\n') as u64
 }
 
 fn read_some(file: &mut File, chunk: &mut [u8]) -> io::Result<usize> {

@@ -207,15 +207,33 @@ fn files_above_the_limit_are_refused_with_a_range_that_fits() {
         &b"0123456789\n".repeat(200),
         &[],
         "`f` is too large to read whole: 2,200 bytes in 200 lines; at most 1,000 bytes are shown at once. Read a part with start_line and \
-         end_line (start_line=1, end_line=52 fits), or find the place first with run_command and grep -n.",
+         end_line (start_line=1, end_line=52 fits), or find the place first with search_text.",
     );
     refuses(
         &b"x".repeat(1_001),
         &[],
         "`f` is too large to read whole: 1,001 bytes in 1 line; at most 1,000 bytes are shown at once. Read a part with start_line and \
-         end_line (start_line=1, end_line=1 fits), or find the place first with run_command and grep -n.",
+         end_line (start_line=1, end_line=1 fits), or find the place first with search_text.",
     );
     let mut kit = Kit::new();
+    kit.put(
+        "f.rs",
+        format!(
+            "fn first() {{\n{}}}\n\nfn last() {{}}\n",
+            "    x();\n".repeat(200)
+        ),
+    );
+    kit.fails(
+        "read_file",
+        &[("path", "f.rs")],
+        "`f.rs` is too large to read whole: 1,829 bytes in 204 lines; at most 1,000 bytes are shown at once. Its outline:\n\
+         1: fn first() {\n204: fn last() {}\n\
+         Read a part with start_line and end_line (start_line=1, end_line=62 fits), or find the place first with search_text.",
+    );
+    kit.put("f.md", "# a\n\n## b\n\n".repeat(100));
+    let outcome = kit.call("read_file", &[("path", "f.md")]);
+    let text = "at most 1,000 bytes are shown at once. 25 of the 200 lines of its outline:\n1: # a\n17: # a\n33: # a\n";
+    assert!(outcome.text.contains(text), "{}", outcome.text);
     kit.put("f", b"x".repeat(1_001));
     kit.toolbox.set_read_limit(1_001);
     assert_eq!(kit.ok("read_file", &[("path", "f")]).len(), 1_001);
