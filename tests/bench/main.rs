@@ -9,6 +9,9 @@
 //! cargo bench -- json FILE.ndjson          primitives, for measuring beside other programs:
 //!                                          `.message.content` of every record to stdout
 //! cargo bench -- json-rate FILE...         rates over given files: records of *.ndjson, else a document to a tree
+//! cargo bench -- files                     paths of the current folder's files, ignore rules honored
+//! cargo bench -- grep PATTERN              matching lines of these files, as `rg -n` prints them
+//! cargo bench -- peak PATTERN              the same search, then its peak memory alone
 //! cargo bench -- patch FILE.diff...        applies it below the current folder
 //! ```
 //!
@@ -34,6 +37,7 @@ const GROUPS: &[(&str, Group)] = &[
     ("json", json::group),
     ("patch", patch::group),
     ("regex", regex::group),
+    ("walk", walk::group),
 ];
 
 /// A part of the library as a program of its own, over the given arguments.
@@ -46,6 +50,7 @@ const PRIMITIVES: &[(&str, Primitive)] = &[
     ("json-rate", json::rates),
     ("grep", walk::grep),
     ("files", walk::files),
+    ("peak", walk::peak),
     ("patch", patch::apply),
 ];
 
