@@ -1,5 +1,13 @@
 //! Tests of `policy`: what is allowed, asked and denied, by whom, and exactly what a question shows.
 
+mod builtin;
+mod hour;
+mod rules;
+mod shells;
+mod splitter;
+mod stores;
+mod table;
+
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -4,17 +4,19 @@
 //! ```text
 //! cd src    echo "done $?"    true    false    :    pwd    set -e    exit 1        change nothing beyond this command
 //! head -5    tail -n +2    wc -l    cut -d: -f1    tr a-z A-Z    grep -v x          read what a pipe gives them
+//! find src -name '*.c'    sed -n '1,40p' src/a.c                                     only look
 //! cat a.c    ls -la src    grep -rn TODO src    wc -l src/a.c                      read files that read_file may read
 //! ```
 //!
-//! Not so: a path that leads out, also by a link; a pattern among the files (a name it finds may be a link); options that are not listed
-//! here; redirections to files; assignments. Programs are found by PATH: where that has a folder of the workspace, nothing is built in.
+//! Not so: a path that leads out, also by a link; a pattern that may find a link out, or a name that is an option; options that are not
+//! listed here; redirections to files; assignments. Programs are found by PATH: where that has a folder of the workspace, nothing is built in.
 //!
 //! Invariant: nothing of git is here, whose settings in the folder name programs that it starts.
 //! Invariant: what these commands read, the reading tools may read unasked.
 
 use super::place::Place;
-use super::shell::{RedirectKind, Simple, Word};
+use super::programs;
+use super::shell::{Glob, RedirectKind, Simple, Word};
 
 /// A program that reads, by its options.
 struct Reader {
@@ -69,10 +71,22 @@ const LONG_VALUES: &[&str] = &[
     "--classify",
 ];
 
+/// Tests and actions of find that only look, and their joints.
+#[rustfmt::skip] // a table
+const LOOKING: &[&str] = &[
+    "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-type", "-size", "-empty", "-mtime", "-mmin", "-newer",
+    "-maxdepth", "-mindepth", "-depth", "-prune", "-print", "-print0", "-printf", "-ls", "-quit", "-not", "!", "-o", "-or", "-a", "-and",
+    "(", ")",
+];
+
 /// Why the command needs no rule.
 pub(super) fn neutral(simple: &Simple, place: &Place) -> Option<&'static str> {
     if !simple.assignments.is_empty() || !harmless_redirects(simple, place) {
         return None;
+    }
+    if simple.words.is_empty() && !simple.redirects.is_empty() {
+        // `{ …; } 2>&1`: of what stands in the braces.
+        return Some("changes nothing");
     }
     let (name, arguments) = simple.words.split_first()?;
     if !name.is_literal() || simple.words.iter().any(|word| word.unknown) {
@@ -90,6 +104,8 @@ pub(super) fn neutral(simple: &Simple, place: &Place) -> Option<&'static str> {
                 |word: &Word| word.text.bytes().all(|b| b.is_ascii_digit()) || word.text == "$?";
             (arguments.len() <= 1 && arguments.iter().all(number)).then_some("changes nothing")
         }
+        "sed" => prints_lines(simple, place).then_some("only reads the workspace"),
+        "find" => lists_names(arguments, place).then_some("only reads the workspace"),
         "set" => is_strict_mode(arguments).then_some("changes nothing"),
         other => {
             let reader = READERS.iter().find(|reader| reader.name == other)?;
@@ -156,6 +172,38 @@ fn is_strict_mode(arguments: &[Word]) -> bool {
     any
 }
 
+/// `sed -n '1,40p' file`: a script that neither writes nor runs (`programs`), and files inside.
+fn prints_lines(simple: &Simple, place: &Place) -> bool {
+    let script = programs::pattern(&simple.words);
+    let inside = |(at, word): (usize, &Word)| {
+        Some(at) == script || word.text.starts_with('-') || is_inside(word, place)
+    };
+    script.is_some()
+        && simple
+            .words
+            .iter()
+            .all(|word| word.glob != Some(Glob::Leading) && !word.home)
+        && programs::exec_option(&simple.words, 1).is_none()
+        && simple.words.iter().enumerate().skip(1).all(inside)
+}
+
+/// `find src -name '*.c' -type f`: tests that only look, below folders that are inside.
+fn lists_names(arguments: &[Word], place: &Place) -> bool {
+    arguments.iter().all(|word| {
+        let known = match word.text.starts_with(['-', '!', '(', ')']) {
+            true => LOOKING.contains(&word.text.as_str()),
+            false => true,
+        };
+        known && is_inside(word, place)
+    })
+}
+
+/// A file, or a pattern for files, that does not lead out and cannot become an option.
+fn is_inside(word: &Word, place: &Place) -> bool {
+    let plain = !word.home && !word.variable && word.glob != Some(Glob::Leading);
+    plain && place.leaves(word).is_none()
+}
+
 fn reads_inside(reader: &Reader, arguments: &[Word], place: &Place) -> Option<&'static str> {
     let mut operands = Vec::new();
     let mut pattern_given = false;
@@ -199,6 +247,7 @@ fn reads_inside(reader: &Reader, arguments: &[Word], place: &Place) -> Option<&'
         }
     }
     let files = match reader.operands {
+        Operands::Sets if operands.iter().any(|word| word.glob.is_some()) => return None,
         Operands::Sets => &[],
         Operands::PatternThenFiles if !pattern_given => {
             // Unquoted `foo*`: a file's name could come instead, and then another file be the pattern.
@@ -209,8 +258,7 @@ fn reads_inside(reader: &Reader, arguments: &[Word], place: &Place) -> Option<&'
         }
         Operands::PatternThenFiles | Operands::Files => &operands[..],
     };
-    let inside = |word: &&Word| word.is_literal() && place.leaves(word).is_none();
-    if operands.iter().any(|word| word.glob.is_some()) || !files.iter().all(inside) {
+    if !files.iter().all(|word| is_inside(word, place)) {
         return None;
     }
     let reads_files = !files.is_empty()

@@ -26,8 +26,10 @@ const BUDGET: usize = 4 * shell::MAX_BYTES;
 /// One command that another carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Carried {
-    /// Its words; empty when it is not known what it is.
+    /// Its words.
     pub(super) words: Vec<Word>,
+    /// Something is started, and it is not known what.
+    pub(super) unknown: bool,
     /// Whether it is certainly a command, and not an argument.
     pub(super) sure: bool,
     /// Redirections, where it is a command of a script.
@@ -72,6 +74,7 @@ impl Walk<'_> {
         let targets = simple.redirects.iter().filter(|r| writes(r.kind));
         (self.see)(&Carried {
             words: simple.words.clone(),
+            unknown: false,
             sure: true,
             targets: targets.map(|r| r.target.clone()).collect(),
             fed: Vec::new(),
@@ -86,6 +89,7 @@ impl Walk<'_> {
         match inner {
             Inner::Unknown => (self.see)(&Carried {
                 words: Vec::new(),
+                unknown: true,
                 sure: false,
                 targets: Vec::new(),
                 fed: Vec::new(),
@@ -99,6 +103,7 @@ impl Walk<'_> {
                 };
                 (self.see)(&Carried {
                     words,
+                    unknown: false,
                     sure,
                     targets: Vec::new(),
                     fed,
@@ -240,6 +245,15 @@ fn wrapped(wrapper: &Wrapper, words: &[Word], before: Option<&Simple>) -> Vec<In
             found.push(Inner::Unknown);
         }
         found.push(Inner::Script(script.text.clone()));
+    }
+    let split = |word: &Word| {
+        ["-S", "-vS", "--split"]
+            .iter()
+            .any(|s| word.text.starts_with(s))
+    };
+    if wrapper.name == "env" && words.iter().any(split) {
+        // It has quotes and escapes of its own.
+        found.push(Inner::Unknown);
     }
     let fed = match wrapper.name {
         "xargs" | "parallel" => before.and_then(printed).unwrap_or(&[]).to_vec(),

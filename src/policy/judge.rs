@@ -260,6 +260,11 @@ fn surprise(simple: &Simple, place: &Place, named: usize) -> Option<String> {
     if named == 0 && name.text.contains('/') && place.leaves(name).is_some() {
         return Some(format!("`{}` is outside the workspace", name.text));
     }
+    if program == "git" && place.has_bare_repository() {
+        let why =
+            "the folder looks like the inside of a git repository, whose settings git would obey";
+        return Some(why.to_string());
+    }
     let named = named.saturating_sub(simple.assignments.len()).max(1);
     if let Some(option) = inner_option(&simple.words, named) {
         return Some(format!("`{option}` runs, writes or reads something else"));
@@ -276,7 +281,10 @@ fn surprise(simple: &Simple, place: &Place, named: usize) -> Option<String> {
             continue;
         }
         if let Some(piece) = place.leaves(word) {
-            return Some(format!("`{piece}` is outside the workspace"));
+            return Some(match word.glob {
+                Some(_) => format!("`{piece}` may find a file outside the workspace"),
+                None => format!("`{piece}` is outside the workspace"),
+            });
         }
     }
     written(simple, place)

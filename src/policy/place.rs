@@ -11,7 +11,9 @@
 //! Paths are judged twice: by their letters, and by what is on the disk now, links followed (`..` goes up from where a link leads, as
 //! it does for programs). What does not exist is judged by its deepest folder that does.
 //!
-//! Invariant: this looks at names on the disk and opens nothing.
+//! A pattern is judged by the folder it stands in: `src/*.c` leads out when `src` has any link that does.
+//!
+//! Invariant: this looks at names on the disk and opens no file.
 //! Invariant: a word that is not a path may be taken for one (`'/regex/'`); the other way round it is a defect, but for what only a program
 //! knows: paths inside of files, in variables, or behind letters of an option of its own.
 
@@ -25,6 +27,8 @@ const HARMLESS: [&str; 4] = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/std
 
 /// A longer one is no path to anything.
 const MAX_PATH: usize = 4_096;
+/// Entries of a folder looked at for links.
+const MAX_ENTRIES: usize = 4_096;
 
 /// A workspace, and the folders that a command may be run in.
 #[derive(Clone, Debug)]
@@ -67,6 +71,17 @@ impl Place {
             let file = scheme.to_ascii_lowercase().ends_with("file");
             return file.then(|| text.clone());
         }
+        // The value of a variable may end in the middle of a name; only `$PWD/…` is plain.
+        let here = text
+            .strip_prefix("$PWD")
+            .or_else(|| text.strip_prefix("${PWD}"));
+        let plain = here
+            .is_some_and(|rest| (rest.is_empty() || rest.starts_with('/')) && !rest.contains('$'));
+        if word.variable && !word.unknown && !plain
+            || !text.starts_with('-') && self.is_out(text, word.glob)
+        {
+            return Some(text.clone());
+        }
         // `--file=/x`, `of=/x`, `-I/x`, `host:/x`: the path begins later in the word. `@/x`: a file named by an argument.
         text.split(['=', ',', ':', '@']).find_map(|piece| {
             let piece = match piece.strip_prefix('-') {
@@ -98,30 +113,77 @@ impl Place {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => format!(".{rest}"),
             Some(_) | None => piece.to_string(),
         };
-        // Only the folders before a pattern are known.
-        let fixed = match glob {
-            Some(Glob::Leading | Glob::After(_)) => {
-                let end = piece.find(['*', '?', '[']).unwrap_or(piece.len());
-                match piece[..end].rfind('/') {
-                    Some(slash) => piece[..=slash].to_string(),
-                    None => ".".to_string(),
-                }
-            }
-            None => piece.clone(),
+        match glob {
+            None => self
+                .folders
+                .iter()
+                .any(|folder| !self.holds_path(&folder.join(&piece))),
+            Some(Glob::Leading | Glob::After(_)) => self.may_find_outside(&piece),
+        }
+    }
+
+    /// Whether a pattern may find what lies outside: it begins outside, goes through folders that are not known, or stands in a folder
+    /// that has a link out.
+    fn may_find_outside(&self, piece: &str) -> bool {
+        let end = piece.find(['*', '?', '[']).unwrap_or(piece.len());
+        let (fixed, rest) = match piece[..end].rfind('/') {
+            Some(slash) => piece.split_at(slash + 1),
+            None => (".", piece),
         };
-        let beyond = piece[fixed.len().min(piece.len())..]
-            .split('/')
-            .any(|part| part == "..");
-        beyond
+        // `.*` finds `..` in some shells.
+        let goes_on = rest.contains('/') || rest.starts_with('.');
+        goes_on
             || self.folders.iter().any(|folder| {
-                let path = folder.join(&fixed);
-                !self.holds(&tidy(&path)) || !self.holds(&settle(&path))
+                let folder = folder.join(fixed);
+                !self.holds_path(&folder) || self.has_link_out(&folder)
             })
+    }
+
+    fn has_link_out(&self, folder: &Path) -> bool {
+        let Ok(entries) = folder.read_dir() else {
+            return false;
+        };
+        let mut count = 0;
+        for entry in entries {
+            count += 1;
+            let out = entry.is_ok_and(|entry| {
+                let link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+                link && !self.holds(&settle(&entry.path()))
+            });
+            if out || count > MAX_ENTRIES {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// By its letters, and by what is there.
+    fn holds_path(&self, path: &Path) -> bool {
+        self.holds(&tidy(path)) && self.holds(&settle(path))
     }
 
     /// Whether an absolute path without links or `..` lies in the workspace and not in what is closed.
     pub(super) fn holds(&self, path: &Path) -> bool {
         path.starts_with(&self.root) && !self.own.iter().any(|own| path.starts_with(own))
+    }
+
+    /// Whether git, started in one of the folders, would take a folder for a repository that is none by its name: one with `HEAD`, `objects` and
+    /// `refs` in it. Whoever may write files there may name programs in its `config`.
+    pub(super) fn has_bare_repository(&self) -> bool {
+        self.folders.iter().any(|folder| {
+            let mut up = folder
+                .ancestors()
+                .take_while(|above| above.starts_with(&self.root));
+            let found = up.find_map(|folder| {
+                let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+                match has(".git") {
+                    true => Some(false),
+                    false if has("HEAD") && has("objects") && has("refs") => Some(true),
+                    false => None,
+                }
+            });
+            found == Some(true)
+        })
     }
 
     /// Where `cd` leads from each folder: absolute, tidy, with whether it may be gone to unasked (inside, no link on the way, so that

@@ -5,29 +5,34 @@
 //!   rules                                        0600
 //!   checks
 //!   trust
+//!   lock                                         empty
 //! # zcoder: kept for /home/me/app                the first line names the workspace, so that a file in a wrong place counts for nothing
 //! ```
 //!
 //! Refused: what is not a regular file, not UTF-8, longer than [`MAX_BYTES`], or names another workspace.
 //!
 //! Invariant: a file is replaced whole or not at all, synced before it gets its name (`sys::file::replace`).
-//! Invariant: a change that another process made since the file was read is not lost: the update is done again on what is there now.
+//! Invariant: two processes that change a file at once change it one after the other (`lock`, beside it).
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::sha256;
-use crate::sys::file::{self, Identity};
+use crate::sys::file::{self, Identity, Locked};
 
 use super::notes::one_line;
 
 /// A longer one was not written by us.
 const MAX_BYTES: u64 = 256 << 10;
-/// Updates begin again when another process was faster.
-const TRIES: usize = 20;
+/// An update takes milliseconds; who holds the lock longer hangs.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Between two looks at the lock.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Where the files of a workspace lie. `workspace` is canonical.
 pub(super) fn folder(state: &Path, workspace: &Path) -> PathBuf {
@@ -49,6 +54,8 @@ pub(super) fn folder(state: &Path, workspace: &Path) -> PathBuf {
 /// The lines of a file behind its first one; none when there is no file.
 pub(super) fn lines(path: &Path, workspace: &Path) -> io::Result<Vec<String>> {
     match read(path) {
+        // Another process has made it and not written it yet.
+        Ok((text, _)) if text.is_empty() => Ok(Vec::new()),
         Ok((text, _)) => body(&text, workspace),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
@@ -100,40 +107,51 @@ pub(super) fn update(
     workspace: &Path,
     change: &mut dyn FnMut(&mut Vec<String>),
 ) -> io::Result<Vec<String>> {
-    if let Some(folder) = path.parent() {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
-    }
-    for _ in 0..TRIES {
-        let file = open_or_create(path)?;
-        let before = Identity::from(&file.metadata()?);
-        let mut lines = match read(path)? {
-            (text, _) if text.is_empty() => Vec::new(),
-            (text, _) => body(&text, workspace)?,
-        };
-        change(&mut lines);
-        let mut text = heading(workspace);
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    let _lock = wait_for(&folder.join("lock"))?;
+    let file = open_or_create(path)?;
+    let before = Identity::from(&file.metadata()?);
+    let (text, _) = read(path)?;
+    let mut lines = match text.is_empty() {
+        true => Vec::new(),
+        false => body(&text, workspace)?,
+    };
+    change(&mut lines);
+    let mut text = heading(workspace);
+    text.push('\n');
+    for line in &lines {
+        text.push_str(line);
         text.push('\n');
-        for line in &lines {
-            text.push_str(line);
-            text.push('\n');
-        }
-        let mut recheck = || {
-            let now = Identity::from(&path.symlink_metadata()?);
-            match now == before {
-                true => Ok(()),
-                false => Err(io::Error::from(ErrorKind::WouldBlock)),
+    }
+    // A person may have it open in an editor, which takes no lock.
+    let mut recheck = || match Identity::from(&path.symlink_metadata()?) == before {
+        true => Ok(()),
+        false => Err(io::Error::other("it was changed meanwhile")),
+    };
+    file::replace(path, &[text.as_bytes()], Some(&file), &mut recheck)?;
+    Ok(lines)
+}
+
+/// The lock of the folder's files, held until it is dropped. `None` where the file system has no locks: what two write at once is whole
+/// all the same, and the later one counts.
+fn wait_for(path: &Path) -> io::Result<Option<Locked>> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match Locked::take(options.open(path)?) {
+            Ok(Some(lock)) => return Ok(Some(lock)),
+            Err(_) => return Ok(None),
+            Ok(None) if Instant::now() >= deadline => {
+                return Err(io::Error::other("another zcoder is busy with it"));
             }
-        };
-        match file::replace(path, &[text.as_bytes()], Some(&file), &mut recheck) {
-            Ok(()) => return Ok(lines),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
+            Ok(None) => thread::sleep(PAUSE),
         }
     }
-    Err(io::Error::other("another process keeps changing it"))
 }
 
 /// Open for reading; made empty and private if it is not there.

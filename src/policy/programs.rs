@@ -282,12 +282,14 @@ const fn options(
 
 #[rustfmt::skip] // a table
 const EXEC_OPTIONS: &[Options] = &[
-    options(&["find", "gfind"], "", &["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from"]),
-    options(&["fd", "fdfind"], "xX", &["--exec", "--exec-batch"]),
+    options(&["find", "gfind"], "", &["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from",
+        "-L", "-follow"]),
+    options(&["grep", "egrep", "fgrep", "zgrep"], "R", &["--dereference-recursive"]),
+    options(&["fd", "fdfind"], "xXL", &["--exec", "--exec-batch", "--follow"]),
     options(&["git"], "O", &["--output", "--open-files-in-pager", "--ext-diff", "--textconv", "--upload-pack", "--receive-pack", "--exec",
         "--extcmd", "--tool", "--config", "--template", "--no-index", "--tree-filter", "--index-filter", "--msg-filter", "--env-filter",
         "--command", "--strategy", "--gpg-sign", "--signing-key"]),
-    options(&["rg"], "f", &["--pre", "--hostname-bin", "--search-zip", "--file", "--ignore-file"]),
+    options(&["rg"], "fzL", &["--pre", "--hostname-bin", "--search-zip", "--follow", "--file", "--ignore-file"]),
     options(&["ag", "ack"], "", &["--pager", "--output", "--files-from", "--ackrc"]),
     options(&["sort", "gsort"], "oT", &["--output", "--compress-program", "--temporary-directory", "--files0-from"]),
     options(&["uniq"], "", &[]),
@@ -321,6 +323,11 @@ const EXEC_OPTIONS: &[Options] = &[
     options(&["hostname", "sysctl"], "wF", &["--write", "--load", "--file"]),
     options(&["xxd"], "r", &["-revert"]),
     options(&["file"], "CmM", &["--compile"]),
+];
+
+/// Programs of [`EXEC_OPTIONS`] whose letters do not share a dash.
+const WHOLE_WORDS: &[&str] = &[
+    "cmake", "gcc", "g++", "cc", "c++", "clang", "clang++", "go", "find", "gfind",
 ];
 
 /// git's own options, before the subcommand.
@@ -419,6 +426,8 @@ pub(super) fn exec_option(words: &[Word], from: usize) -> Option<&str> {
             // tar's first word needs no dash.
             let bare = *at == 1 && name.ends_with("tar") && !word.text.starts_with('-');
             let letters = match word.text.strip_prefix('-') {
+                // No letters behind each other: `-DX` is `-D`.
+                Some(letters) if WHOLE_WORDS.contains(&name) => letters.get(..1).unwrap_or(""),
                 Some(letters) if !letters.starts_with('-') => letters,
                 None if bare => word.text.as_str(),
                 Some(_) | None => "",

@@ -249,7 +249,7 @@ fn words_of(line: &str) -> (Vec<Pattern>, Option<String>) {
     };
     let (end, mut fault) = first_fault(line, &script, simple);
     for word in simple.assignments.iter().chain(&simple.words) {
-        if word.at >= end || word.unknown {
+        if word.end > end || word.unknown {
             break;
         }
         if word.text == "*" && word.glob.is_some() {
@@ -421,7 +421,9 @@ impl Rule {
             return set;
         };
         let found = match carried.words.split_first() {
-            None => Match::Maybe,
+            None if carried.unknown => Match::Maybe,
+            // Redirections or assignments alone.
+            None => Match::No,
             Some((word, others)) => command(first, word).min(follow(rest, others)),
         };
         let sure = if carried.sure {
@@ -462,16 +464,24 @@ fn warning(words: &[&str], depth: usize) -> Option<String> {
             true => Some(format!(
                 "`{name}` runs the command in its arguments: this allows any command"
             )),
+            false if matches!(name, "xargs" | "parallel") => Some(format!(
+                "`{name}` takes arguments from its input, where no rule sees them"
+            )),
             false => warning(inner, depth + 1),
         };
     }
-    let open = rest.last().is_none_or(|last| last.starts_with('-'));
-    if programs::is_interpreter(name) && open {
+    let named = match rest {
+        // `python3 -m pytest`, `sh test.sh`
+        ["-m", module, ..] => !module.starts_with('-'),
+        [word, ..] => !word.starts_with('-'),
+        [] => false,
+    };
+    if programs::is_interpreter(name) && !named {
         return Some(format!(
             "`{name}` runs whatever its arguments or its input say: this allows any code"
         ));
     }
-    if programs::has_subcommands(name) && open {
+    if programs::has_subcommands(name) && !named {
         return Some(format!("this allows every subcommand of `{name}`"));
     }
     None

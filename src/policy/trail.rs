@@ -83,9 +83,13 @@ enum Target {
 
 /// Where a `cd` leads.
 fn target(simple: &Simple) -> Option<Target> {
-    let (name, arguments) = simple.words.split_first()?;
-    if !matches!(name.text.as_str(), "cd" | "pushd" | "chdir") {
-        return None;
+    let prefix = |word: &&Word| matches!(word.text.as_str(), "command" | "builtin" | "time" | "-p");
+    let prefixes = simple.words.iter().take_while(prefix).count();
+    let (name, arguments) = simple.words[prefixes..].split_first()?;
+    match name.text.as_str() {
+        "cd" | "pushd" | "chdir" => {}
+        "popd" => return Some(Target::Unknown),
+        _ => return None,
     }
     let mut operands = arguments
         .iter()

@@ -77,10 +77,14 @@ pub struct Word {
     pub text: String,
     /// Its first byte in the text.
     pub at: usize,
+    /// Behind its last byte.
+    pub end: usize,
     /// It holds something whose value is not known here: what the program gets may be any words.
     pub unknown: bool,
     /// It begins with `~`, or holds `$HOME`, or `~` after `=` or `:`.
     pub home: bool,
+    /// It holds a variable whose value is known in kind, but not here.
+    pub variable: bool,
     /// It holds a pattern that may stand for names of files.
     pub glob: Option<Glob>,
 }
@@ -97,7 +101,7 @@ pub enum Glob {
 impl Word {
     /// The program gets exactly `text`.
     pub fn is_literal(&self) -> bool {
-        !self.unknown && !self.home && self.glob.is_none()
+        !self.unknown && !self.home && !self.variable && self.glob.is_none()
     }
 
     /// A word of a text that was taken apart already.

@@ -84,6 +84,7 @@ impl Reader<'_> {
                 }
             }
         }
+        read.word.end = self.at;
         // `[` is a command's name, and `a[` no pattern.
         if let Some(Glob::Leading | Glob::After(_)) = read.word.glob {
             let text = &read.word.text;
@@ -237,6 +238,7 @@ impl Reader<'_> {
     /// Unquoted, even a value that is known is split into words and matched against files.
     fn variable(&mut self, at: usize, quoted: bool, name: &str, word: &mut Word) {
         word.home |= name == "HOME";
+        word.variable = true;
         if !quoted || !known(name) {
             word.unknown = true;
             self.doubt(at, Why::Variable(name.to_string()));
@@ -255,6 +257,8 @@ impl Reader<'_> {
             let name = name.to_string();
             self.at += name.len() + 1;
             word.text.push_str(&format!("${{{name}}}"));
+            // In a shell that has no such array it is nothing at all.
+            word.variable |= counted;
             if !counted && name != "?" {
                 self.variable(at, quoted, &name, word);
             }
@@ -375,15 +379,11 @@ impl Reader<'_> {
 
     /// The substitutions in the body of a here-document.
     pub(super) fn expansions_of(&mut self, body: &str, at: usize) {
-        if self.deeper(at) {
-            return;
-        }
         let mut reader = Reader::new(body, self.level);
         let mut word = Word::default();
         while reader.at < body.len() {
             reader.in_double(&mut word);
         }
-        self.level -= 1;
         self.adopt(reader, at);
     }
 
