@@ -21,7 +21,7 @@
 //!  5  Reply { content, calls, … }        only when complete; a partial stream is shown and never acted on
 //!         ▼ engine/turn.rs, decide.rs    finish, correct, or run the calls in order
 //!  6  ToolCall → Checked                 tools/args.rs         name and arguments against the table
-//!         ▼ policy/decide.rs             allowed, asked or denied: `Approved<T>` or nothing
+//!         ▼ policy/shell, judge, decide  allowed, asked or denied: `Approved<T>` or nothing
 //!     ToolOutcome                        tools/*.rs            the tool itself
 //!         ▼ session/mod.rs               recorded before the engine acts on it
 //!  7  Event::CallEnded { … }             protocol/event.rs     headless/progress.rs, json.rs: what you see

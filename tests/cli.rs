@@ -1,6 +1,7 @@
 //! Tests of `commands`: the real binary's subcommands, help, version, and what a wrong command line comes to.
 
 mod decode;
+mod policy;
 mod tool;
 mod undo;
 

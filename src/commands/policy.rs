@@ -134,9 +134,12 @@ pub(super) fn build(
             .collect(),
     );
     if let Some(folder) = searched_inside(root) {
+        let folder = match folder.as_os_str().is_empty() {
+            true => "an empty entry".to_string(),
+            false => shown(&folder, paths),
+        };
         note(&format!(
-            "zcoder: PATH has {}, a folder of the workspace, so that no command passes without a rule",
-            folder.display()
+            "zcoder: PATH has {folder}, which may hold programs of the workspace: no command passes without a rule"
         ));
         policy.without_builtin();
     }

@@ -80,7 +80,13 @@ fn a_no_with_its_reason_goes_to_the_model_and_the_turn_goes_on() {
 
 #[test]
 fn once_asks_again_and_session_does_not() {
-    for (decision, questions) in [(Decision::Once, 2), (Decision::Session, 1)] {
+    for (decision, questions) in [
+        (Decision::Once, 2),
+        (Decision::Session, 1),
+        (Decision::SessionRule, 1),
+        // There is no folder to keep it in: not on offer, so it counts once.
+        (Decision::KeptRule, 2),
+    ] {
         let scene = Scene::new(vec![calls(&[TOUCH]), calls(&[TOUCH]), says("ok")]);
         let run = Run::start(scene, |_, setup| setup.interactive = true);
         let events = run.turn_deciding("touch", &decision);
