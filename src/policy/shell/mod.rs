@@ -20,7 +20,7 @@
 //!
 //! Invariant: reading never fails and never panics; a text without doubts is read as every POSIX shell reads it.
 //! Invariant: without doubts, each command that the shell could start is in `commands`, with these words (globs, `~` and the few
-//! variables of [`known`] as they stand). `tests/policy/shells.rs` compares with the shells of the machine.
+//! variables of `known` as they stand). `tests/policy/shells.rs` compares with the shells of the machine.
 //! Invariant: time and memory are linear in the text, whatever it holds; recursion goes at most [`MAX_NESTING`] deep.
 //!
 //! Read next: `read.rs` (operators and commands), `word.rs` (quotes and expansions), `doubt.rs`.
