@@ -16,7 +16,8 @@
 //! Limits: [`MAX_RULES_BYTES`] of a file count; the caller says when there were more.
 //!
 //! Invariant: on a path whose folders are not ignored themselves the verdict is that of `git check-ignore`. What lies in an ignored
-//! folder is for the walk to leave out, by not going there.
+//! folder is for the walk to leave out, by not going there. One reading of git (2.47) is not followed: it cuts off what stands before the
+//! first wildcard and then takes `**/` for the beginning of the pattern, so that `ab**/c` finds `abc`, against its own manual.
 //!
 //! Read next: `levels.rs`.
 

@@ -14,12 +14,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::ignore::{MAX_RULES_BYTES, Problem};
-use crate::text::grouped;
+use crate::text::{self, grouped};
 
 use super::shown;
 
 /// Places that are named.
 const NAMED: usize = 3;
+/// Of a path: a folder may lie ten thousand levels deep.
+const PATH_CHARS: usize = 200;
 
 /// `more`: problems that nobody kept. Paths are shown from `root` where they lie below it; those of `files` are ready to be shown.
 pub(super) fn said(
@@ -31,7 +33,7 @@ pub(super) fn said(
     let name = |full: &[u8]| {
         let full = Path::new(OsStr::from_bytes(full));
         let path = full.strip_prefix(root).unwrap_or(full);
-        shown(&path.to_string_lossy())
+        text::clip(&shown(&path.to_string_lossy()), PATH_CHARS).into_owned()
     };
     let (mut unreadable, mut rules) = (Vec::new(), Vec::new());
     for problem in problems {

@@ -284,6 +284,9 @@ impl Search {
     fn totals(&self, found: &Found, lines: u64) -> String {
         let kept = &found.kept;
         let files = count(kept.total_files, "file", "files");
+        if kept.total == 0 && found.stop.is_some() {
+            return "no match so far.".to_string();
+        }
         if kept.total == 0 {
             let pattern = text::clip(&shown(&self.pattern), 100).into_owned();
             return match (found.files, self.place.only()) {
@@ -525,5 +528,56 @@ fn tree(start: WsPath, mut options: ignore::Options, only: Option<(&str, Vec<Glo
         start,
         options,
         only,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::random;
+    use std::fs;
+
+    /// A search whose time is over when it begins.
+    #[track_caller]
+    fn check(path: &str, expected: &str) {
+        let root = std::env::temp_dir().join(random::id(12).expect("random name"));
+        fs::create_dir(&root).expect("folder");
+        fs::write(root.join("small"), "hit\n").expect("file");
+        fs::write(root.join("large"), "hit\n".repeat(100_000)).expect("file");
+        let workspace = Workspace::open(&root, Vec::new()).expect("opens");
+        let outputs = Outputs::new(root.join("outputs"), true);
+        let asked = Asked {
+            pattern: "hit".to_string(),
+            path: Some(path.to_string()),
+            literal: false,
+            hidden: false,
+            max_results: Some(2),
+        };
+        let search = Search::new(&workspace, &outputs, None, 1_000, asked).expect("a search");
+        let search = Search {
+            time: Duration::ZERO,
+            ..search
+        };
+        let outcome = search.run(&Cancel::new().expect("switch"));
+        fs::remove_dir_all(&root).expect("removes");
+        assert_eq!(
+            (outcome.status, &outcome.text[..]),
+            (ToolStatus::Ok, expected)
+        );
+    }
+
+    #[test]
+    fn what_was_found_until_the_time_was_over_is_shown_and_the_rest_said() {
+        check(
+            ".",
+            "no match so far. The search was stopped after 0 seconds: 0 files were searched, others not; search a smaller path.",
+        );
+        // The first block of a file is searched before anybody looks at the clock.
+        check("small", "small:1: hit\n1 match in 1 file.");
+        check(
+            "large",
+            "large:1: hit\nlarge:2: hit\n2 of 32,768 matches in 1 file shown; name a smaller path or more of the text, or set max_results \
+             (up to 1,000), to see others. The search was stopped after 0 seconds, before the end of the file.",
+        );
     }
 }
