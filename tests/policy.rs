@@ -5,6 +5,7 @@ mod hour;
 mod rules;
 mod shells;
 mod splitter;
+mod stops;
 mod stores;
 mod table;
 

@@ -65,8 +65,18 @@ struct Walk<'s> {
     see: &'s mut dyn FnMut(&Carried),
 }
 
+/// The simple command that a walk is in: what reaches its input, and how deep it stands.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    simple: &'a Simple,
+    /// The command whose output it reads.
+    before: Option<&'a Simple>,
+    scripts: usize,
+    wrappers: usize,
+}
+
 impl Walk<'_> {
-    fn simple(&mut self, simple: &Simple, before: Option<&Simple>, depth: usize) {
+    fn simple(&mut self, simple: &Simple, before: Option<&Simple>, scripts: usize) {
         let writes = |kind| match kind {
             RedirectKind::Write | RedirectKind::ReadWrite => true,
             RedirectKind::Read | RedirectKind::Duplicate | RedirectKind::Here => false,
@@ -79,13 +89,18 @@ impl Walk<'_> {
             targets: targets.map(|r| r.target.clone()).collect(),
             fed: Vec::new(),
         });
-        let before = before.filter(|_| simple.join == Join::Pipe);
-        for inner in inner(&simple.words, &simple.redirects, before) {
-            self.inner(inner, depth, 0);
+        let around = Around {
+            simple,
+            before: before.filter(|_| simple.join == Join::Pipe),
+            scripts,
+            wrappers: 0,
+        };
+        for inner in inner(&simple.words, around) {
+            self.inner(inner, around);
         }
     }
 
-    fn inner(&mut self, inner: Inner, depth: usize, wrappers: usize) {
+    fn inner(&mut self, inner: Inner, around: Around<'_>) {
         match inner {
             Inner::Unknown => (self.see)(&Carried {
                 words: Vec::new(),
@@ -97,10 +112,23 @@ impl Walk<'_> {
             Inner::Words { words, sure, fed } => {
                 // What a suffix carries is found by the next suffix; a command that is sure is looked into.
                 let deeper = match sure {
-                    true if wrappers >= MANY => vec![Inner::Unknown],
-                    true => self::inner(&words, &[], None),
+                    true if around.wrappers >= MANY => vec![Inner::Unknown],
+                    true => self::inner(&words, around),
                     false => script_of(&words).into_iter().collect(),
                 };
+                let around = Around {
+                    wrappers: around.wrappers + 1,
+                    ..around
+                };
+                for mut inner in deeper {
+                    if let Inner::Words { fed: own, .. } = &mut inner {
+                        // `find / -exec sudo rm {}`: what reaches the wrapper reaches what it starts.
+                        if own.is_empty() {
+                            own.clone_from(&fed);
+                        }
+                    }
+                    self.inner(inner, around);
+                }
                 (self.see)(&Carried {
                     words,
                     unknown: false,
@@ -108,40 +136,39 @@ impl Walk<'_> {
                     targets: Vec::new(),
                     fed,
                 });
-                for inner in deeper {
-                    self.inner(inner, depth, wrappers + 1);
-                }
             }
-            Inner::Script(text) => {
-                if depth >= DEPTH || text.len() > self.budget {
-                    return self.inner(Inner::Unknown, depth, 0);
-                }
-                self.budget -= text.len();
-                let script = shell::read(&text);
-                if script.doubts.iter().any(|doubt| doubt.why.is_structural()) {
-                    self.inner(Inner::Unknown, depth, 0);
-                }
-                let mut before = None;
-                for simple in &script.commands {
-                    self.simple(simple, before, depth + 1);
-                    before = Some(simple);
-                }
-            }
+            Inner::Script(text) => self.script(&text, around),
+        }
+    }
+
+    fn script(&mut self, text: &str, around: Around<'_>) {
+        if around.scripts >= DEPTH || text.len() > self.budget {
+            return self.inner(Inner::Unknown, around);
+        }
+        self.budget -= text.len();
+        let script = shell::read(text);
+        if script.doubts.iter().any(|doubt| doubt.why.is_structural()) {
+            self.inner(Inner::Unknown, around);
+        }
+        let mut before = None;
+        for simple in &script.commands {
+            self.simple(simple, before, around.scripts + 1);
+            before = Some(simple);
         }
     }
 }
 
 /// What one command carries.
-fn inner(words: &[Word], redirects: &[shell::Redirect], before: Option<&Simple>) -> Vec<Inner> {
+fn inner(words: &[Word], around: Around<'_>) -> Vec<Inner> {
     let Some(first) = words.first() else {
         return Vec::new();
     };
     let name = base(&first.text).to_ascii_lowercase();
     if programs::is_shell(&name) {
-        return shell_script(words, redirects, before);
+        return shell_script(words, around);
     }
     if let Some(wrapper) = programs::wrapper(&name) {
-        return wrapped(wrapper, words, before);
+        return wrapped(wrapper, words, around.before);
     }
     match name.as_str() {
         "find" | "gfind" => find(words),
@@ -190,11 +217,7 @@ fn operand_after(words: &[Word], at: usize) -> Option<&Word> {
         .find(|word| !word.text.starts_with('-') && !word.text.starts_with('+'))
 }
 
-fn shell_script(
-    words: &[Word],
-    redirects: &[shell::Redirect],
-    before: Option<&Simple>,
-) -> Vec<Inner> {
+fn shell_script(words: &[Word], around: Around<'_>) -> Vec<Inner> {
     let mut found = Vec::new();
     if let Some(at) = words.iter().position(|word| is_command_option(&word.text)) {
         if let Some(script) = operand_after(words, at) {
@@ -212,14 +235,14 @@ fn shell_script(
     if !reads_input {
         return found;
     }
-    for redirect in redirects {
+    for redirect in &around.simple.redirects {
         match redirect.kind {
             RedirectKind::Here => found.push(Inner::Script(redirect.target.text.clone())),
             RedirectKind::Read | RedirectKind::ReadWrite => found.push(Inner::Unknown),
             RedirectKind::Write | RedirectKind::Duplicate => {}
         }
     }
-    if let Some(before) = before {
+    if let Some(before) = around.before {
         found.push(match printed(before) {
             Some(words) => {
                 let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
