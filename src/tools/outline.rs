@@ -260,7 +260,7 @@ fn begins(line: &str, before: &[&str], words: &[&str]) -> (bool, bool) {
         let (word, after) = rest.split_at(end);
         let starts =
             |w: &&str| **w == *word || (w.ends_with(['{', '<', '!']) && rest.starts_with(*w));
-        if words.iter().any(|w| starts(w)) {
+        if words.iter().any(starts) {
             return (some_before, true);
         }
         if !before.contains(&word) {
