@@ -191,7 +191,7 @@ fn run(tokens: &[Token], text: &[u8]) -> bool {
                 if from > text.len() {
                     return false;
                 }
-                star = None;
+                // A `*` from before stands at a slash or at the end and can take nothing more.
                 deep = Some((next, from, folders));
                 (token, at) = (next, from);
             }

@@ -393,3 +393,40 @@ impl Names {
         self.spans.pop();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::random;
+    use std::fs;
+
+    /// A way down with a folder beside it at each level: the frames of all levels wait until the way back.
+    #[test]
+    fn few_folders_stay_open_however_deep_the_walk_is() {
+        const LEVELS: usize = 3 * MAX_HANDLES;
+        let root = std::env::temp_dir().join(random::id(12).expect("random name"));
+        let mut at = root.clone();
+        for _ in 0..LEVELS {
+            fs::create_dir_all(at.join("z")).expect("folder");
+            fs::write(at.join("z/file"), "").expect("file");
+            at.push("d");
+        }
+        let options = Options {
+            root: root.clone(),
+            ..Options::default()
+        };
+        let mut walk = Walk::new(&root, options).expect("opens");
+        let (mut files, mut deepest, mut most) = (0, 0, 0);
+        while walk.next_folder().is_some() {
+            files += 1;
+            let open = walk.frames.iter().filter(|frame| frame.dir.is_some());
+            deepest = deepest.max(walk.frames.len());
+            most = most.max(open.count());
+        }
+        fs::remove_dir_all(&root).expect("removes");
+        let (problems, _) = walk.problems();
+        assert_eq!((problems.len(), files), (0, LEVELS));
+        assert_eq!(deepest, LEVELS - 1);
+        assert!((MAX_HANDLES / 2..=MAX_HANDLES).contains(&most), "{most}");
+    }
+}

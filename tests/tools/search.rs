@@ -2,8 +2,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use zcoder::ignore::{Limits, Stop};
@@ -459,6 +461,7 @@ fn lines_longer_than_the_buffer() {
     // A later piece does not begin a line.
     let text = format!("{}\nx\n", x(3 * MIB));
     finds(text.as_bytes(), "^x$", &[(2, "x")]);
+    finds(format!("a{}", x(3 * MIB)).as_bytes(), "^x", &[]);
     finds(x(3 * MIB).as_bytes(), "^x{3}", &[(1, "xxx")]);
     finds(
         format!("{}hit", x(3 * MIB)).as_bytes(),
@@ -513,6 +516,39 @@ fn a_file_that_grows_ends_where_it_ended() {
     let end = Scan::default().file(&file, &regex, &limits, Some(&mut each));
     assert_eq!(end.expect("reads"), End::Searched { lines: 20_000 });
     assert_eq!(lines, 20_000);
+}
+
+#[test]
+fn a_read_that_ends_with_a_page_is_not_taken_for_the_last() {
+    // A socket gives what it has: here a page, and the rest once the lines of the page were seen.
+    let (near, mut far) = UnixStream::pair().expect("a pair");
+    let file = File::from(OwnedFd::from(near));
+    far.write_all("hit\n".repeat(1_024).as_bytes())
+        .expect("writes");
+    let mut far = Some(far);
+    let regex = Regex::new(
+        "^hit",
+        Options {
+            lines: true,
+            ..Options::default()
+        },
+    )
+    .expect("a pattern");
+    let cancel = Cancel::new().expect("switch");
+    let limits = Limits {
+        cancel: &cancel,
+        deadline: None,
+    };
+    let mut last = 0;
+    let mut each = |line: Line<'_>| {
+        last = line.number;
+        if let Some(mut far) = far.take_if(|_| line.number == 1_024) {
+            far.write_all(b"no\nhit\n").expect("writes");
+        }
+    };
+    let end = Scan::default().file(&file, &regex, &limits, Some(&mut each));
+    assert_eq!(end.expect("reads"), End::Searched { lines: 1_025 });
+    assert_eq!(last, 1_026);
 }
 
 #[test]
