@@ -68,6 +68,13 @@ fn relative_paths_count_from_where_a_cd_may_have_led() {
 }
 
 #[test]
+fn no_rule_is_offered_around_a_stop() {
+    // Both would be offered a rule otherwise.
+    stops("mkfs.ext4 disk.img", "mkfs.ext4 destroys what is on a disk");
+    stops("wipefs -a disk.img", "wipefs -a destroys what is on a disk");
+}
+
+#[test]
 fn patterns_that_stand_for_everything() {
     let rm = |target: &str| format!("rm of {target} reaches far too much");
     for target in [
