@@ -156,7 +156,7 @@ impl Act {
         }
         match self.toolbox.prepare(checked.call) {
             Prepared::Outcome(outcome) => Ok(outcome),
-            Prepared::Search(search) => Ok(search.run(&self.cancel)),
+            Prepared::Look(look) => Ok(look.run(&self.cancel)),
             Prepared::Edit(edit) => {
                 let what = format!("{}: {}", call.name, edit.paths().join(", "));
                 let approved = self.approve(&what, edit.judge(&self.policy))?;

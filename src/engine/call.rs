@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! ToolCall ─ tools::check ─▶ Call ─ Toolbox::prepare ─▶ Outcome                      it only looked, or refused
+//!                                                   ├─▶ Look    ─▶ worker, await_tool
 //!                                                   ├─▶ Edit    ─ permit ─▶ Approved<Edit>    ─▶ apply
 //!                                                   ├─▶ Command ─ permit ─▶ Approved<Command> ─▶ worker, await_tool
 //!                                                   └─▶ Finish                        the turn is over
@@ -23,7 +24,7 @@ use crate::protocol::{
 };
 use crate::session::Record;
 use crate::text;
-use crate::tools::{self, Call, Edit, Finish, Prepared, Search};
+use crate::tools::{self, Call, Edit, Finish, Look, Prepared};
 
 /// Characters of an argument in a summary.
 const SUMMARY_CHARS: usize = 100;
@@ -146,7 +147,7 @@ impl Engine {
                 }
                 (outcome, None)
             }
-            Prepared::Search(search) => self.search(turn, call, *search),
+            Prepared::Look(look) => self.look(turn, call, look),
             Prepared::Finish { status, response } if alone => finish(status, response),
             Prepared::Finish { .. } => {
                 let text = "not finished: call finish_task alone, in a reply of its own, after you have seen the results of your other calls";
@@ -158,7 +159,7 @@ impl Engine {
     }
 
     /// On a worker, so that a cancel is heard while it runs.
-    fn search(&mut self, turn: &Turn, call: &ToolCall, search: Search) -> Done {
+    fn look(&mut self, turn: &Turn, call: &ToolCall, look: Look) -> Done {
         if self.tap.is_on() {
             let words = format!("{}: only looks, no approval needed", call.name);
             self.tap.see(&Stage::Verdict(&words));
@@ -167,12 +168,15 @@ impl Engine {
         let cancel = turn.cancel.clone();
         let work = move |_: &_| News::Ran {
             job,
-            outcome: search.run(&cancel),
+            outcome: look.run(&cancel),
             touched: Touched::Unknown,
         };
-        match worker::start("search", &self.to_self, job, work) {
+        match worker::start("look", &self.to_self, job, work) {
             Ok(()) => self.await_tool(turn, job, &call.id),
-            Err(error) => (failed(&format!("no thread for the search: {error}")), None),
+            Err(error) => (
+                failed(&format!("no thread for {}: {error}", call.name)),
+                None,
+            ),
         }
     }
 

@@ -1,5 +1,6 @@
 //! `list_files`: a folder as a bounded tree, or the entries that a path with wildcards means. In: a folder or such a path, how deep, how
-//! many entries, whether hidden ones. Out: the tree or the paths as text, with everything that was left out said.
+//! many entries, whether hidden ones. Out: a [`Listing`], worked out but not run, and from it, on a thread that may take its time, the tree
+//! or the paths as text, with everything that was left out said.
 //!
 //! ```text
 //! ./
@@ -33,13 +34,14 @@ use std::path::{Path, PathBuf};
 
 use crate::ignore::{Found, Levels, Problem, Verdict};
 use crate::protocol::{Facts, ToolOutcome};
+use crate::sys::Cancel;
 use crate::sys::dir::{Dir, Kind};
 use crate::text::grouped;
 
 use super::globs::{Globs, globs};
 use super::problems;
 use super::workspace::{Purpose, Refusal, Workspace, WsPath};
-use super::{done, failed, shown};
+use super::{cancelled, done, failed, shown};
 
 const DEPTH: u64 = 3;
 const ENTRIES: u64 = 200;
@@ -59,15 +61,15 @@ const BUFFER_BYTES: usize = 32 << 10;
 
 /// What was asked for.
 #[derive(Debug)]
-pub(super) struct Asked<'a> {
-    pub(super) path: Option<&'a str>,
+pub(super) struct Asked {
+    pub(super) path: Option<String>,
     pub(super) depth: Option<u64>,
     pub(super) max_entries: Option<u64>,
     pub(super) hidden: bool,
 }
 
 /// How much is looked at.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Reach {
     /// Entries seen, shown or not.
     entries: u64,
@@ -75,66 +77,83 @@ struct Reach {
     folders: u64,
 }
 
-/// Lists; a refusal is written for the model. `limit`: bytes of the result.
-pub(super) fn list(
-    workspace: &Workspace,
-    ignore_rules: Option<&Path>,
-    limit: u64,
-    asked: &Asked<'_>,
-) -> ToolOutcome {
-    let most = asked.max_entries.unwrap_or(ENTRIES);
-    if asked.depth == Some(0) || most == 0 {
-        return failed(
-            "depth and max_entries count from 1: depth 1 is the folder's own entries. Leave them out for the usual ones."
-                .to_string(),
-        );
-    }
-    let path = asked.path.unwrap_or(".");
-    let (folder, globs) = match place(workspace, path) {
-        Ok(place) => place,
-        Err(text) => return failed(text),
-    };
-    let mut problems = Vec::new();
-    let levels = Levels::above(folder.full(), workspace.root(), ignore_rules, &mut problems);
-    let (depth, reach) = match &globs {
-        None => (DEPTH, REACH),
-        Some(globs) => (globs.depth.unwrap_or(u64::MAX), GLOB_REACH),
-    };
-    let mut tree = Tree {
-        closed_to_us: workspace.closed(),
-        problems,
-        globs,
-        ..Tree::new(
-            asked.depth.unwrap_or(depth),
-            most.min(MAX_ENTRIES),
-            limit,
-            asked.hidden,
-            reach,
-        )
-    };
-    let top = match tree.run(folder.full(), levels) {
-        Ok(top) => top,
-        Err(error) => {
-            return failed(format!(
-                "`{}` cannot be listed: {error}. List another folder, or ask the user to mend its permissions.",
-                shown(folder.shown())
-            ));
+/// A listing that can be run, on any thread.
+#[derive(Debug)]
+pub struct Listing {
+    /// As asked for.
+    path: String,
+    folder: WsPath,
+    root: PathBuf,
+    user_rules: Option<PathBuf>,
+    tree: Tree,
+}
+
+impl Listing {
+    /// Works out a listing; the error is written for the model. `room`: bytes of the result.
+    pub(super) fn new(
+        workspace: &Workspace,
+        user_rules: Option<&Path>,
+        room: u64,
+        asked: Asked,
+    ) -> Result<Listing, String> {
+        let most = asked.max_entries.unwrap_or(ENTRIES);
+        if asked.depth == Some(0) || most == 0 {
+            return Err(
+                "depth and max_entries count from 1: depth 1 is the folder's own entries. Leave them out for the usual ones."
+                    .to_string(),
+            );
         }
-    };
-    let mut out = String::new();
-    if tree.globs.is_some() {
-        tree.paths(&folder, &mut out);
-    } else {
-        out.push_str(&format!("{}/\n", shown(folder.shown())));
-        tree.render(&top, 1, &mut out);
+        let path = asked.path.unwrap_or_else(|| ".".to_string());
+        let (folder, globs) = place(workspace, &path)?;
+        let (depth, reach) = match &globs {
+            None => (DEPTH, REACH),
+            Some(globs) => (globs.depth.unwrap_or(u64::MAX), GLOB_REACH),
+        };
+        let depth = asked.depth.unwrap_or(depth);
+        let mut tree = Tree::new(depth, most.min(MAX_ENTRIES), room, asked.hidden, reach);
+        tree.globs = globs;
+        tree.closed_to_us = workspace.closed();
+        Ok(Listing {
+            path,
+            folder,
+            root: workspace.root().to_path_buf(),
+            user_rules: user_rules.map(Path::to_path_buf),
+            tree,
+        })
     }
-    out.push_str(&tree.summary(path));
-    for said in problems::said(&tree.problems, 0, workspace.root(), Vec::new()) {
-        out.push_str(&format!(" {said}"));
+
+    /// Runs it: to its end, or until `cancel` is turned.
+    pub(super) fn run(mut self, cancel: &Cancel) -> ToolOutcome {
+        let (folder, tree) = (&self.folder, &mut self.tree);
+        let rules = self.user_rules.as_deref();
+        let levels = Levels::above(folder.full(), &self.root, rules, &mut tree.problems);
+        let top = match tree.run(folder.full(), levels, cancel) {
+            Ok(top) => top,
+            Err(error) => {
+                return failed(format!(
+                    "`{}` cannot be listed: {error}. List another folder, or ask the user to mend its permissions.",
+                    shown(folder.shown())
+                ));
+            }
+        };
+        if cancel.is_cancelled() {
+            return cancelled("the listing was cancelled before its end");
+        }
+        let mut out = String::new();
+        if tree.globs.is_some() {
+            tree.paths(folder, &mut out);
+        } else {
+            out.push_str(&format!("{}/\n", shown(folder.shown())));
+            tree.render(&top, 1, &mut out);
+        }
+        out.push_str(&tree.summary(&self.path));
+        for said in problems::said(&tree.problems, 0, &self.root, Vec::new()) {
+            out.push_str(&format!(" {said}"));
+        }
+        let bytes = out.len() as u64;
+        let path = folder.shown().to_string();
+        done(out, Facts::Read { path, bytes })
     }
-    let bytes = out.len() as u64;
-    let path = folder.shown().to_string();
-    done(out, Facts::Read { path, bytes })
 }
 
 /// The folder at the path, or where its wildcards begin and what they mean.
@@ -157,6 +176,7 @@ fn place(workspace: &Workspace, path: &str) -> Result<(WsPath, Option<Globs>), S
 }
 
 /// One entry that is shown.
+#[derive(Debug)]
 struct Node {
     line: String,
     /// From the folder that is listed; for wildcards.
@@ -165,6 +185,7 @@ struct Node {
     children: Vec<usize>,
 }
 
+#[derive(Debug)]
 struct Tree {
     nodes: Vec<Node>,
     depth: u64,
@@ -232,8 +253,8 @@ impl Tree {
         }
     }
 
-    /// Level by level; returns the entries of the folder itself.
-    fn run(&mut self, folder: &Path, levels: Levels) -> io::Result<Vec<usize>> {
+    /// Level by level, until it is cancelled; returns the entries of the folder itself.
+    fn run(&mut self, folder: &Path, levels: Levels, cancel: &Cancel) -> io::Result<Vec<usize>> {
         let mut queue = VecDeque::new();
         let mut waiting = Waiting {
             path: folder.to_path_buf(),
@@ -241,7 +262,7 @@ impl Tree {
             node: None,
             level: 1,
         };
-        let content = self.read(&waiting.path, &waiting.levels)?;
+        let content = self.read(&waiting.path, &waiting.levels, cancel)?;
         let top = match content {
             Some(content) => self.take(content, &waiting, folder, &mut queue),
             None => Vec::new(),
@@ -249,13 +270,16 @@ impl Tree {
         let mut opened = 1;
         while let Some(next) = queue.pop_front() {
             waiting = next;
+            if cancel.is_cancelled() {
+                break;
+            }
             if opened >= self.reach.folders || self.seen >= self.reach.entries {
                 self.cut = true;
                 self.mark(waiting.node, " ...");
                 continue;
             }
             opened += 1;
-            match self.read(&waiting.path, &waiting.levels) {
+            match self.read(&waiting.path, &waiting.levels, cancel) {
                 Ok(Some(content)) => {
                     let children = self.take(content, &waiting, folder, &mut queue);
                     if let Some(node) = waiting.node {
@@ -277,7 +301,12 @@ impl Tree {
     }
 
     /// Names and kinds, in order; hidden ones are counted and dropped unless wanted, ignored ones always. `None`: a folder of our own.
-    fn read(&mut self, path: &Path, levels: &Levels) -> io::Result<Option<Content>> {
+    fn read(
+        &mut self,
+        path: &Path,
+        levels: &Levels,
+        cancel: &Cancel,
+    ) -> io::Result<Option<Content>> {
         let dir = Dir::open(path)?;
         if !self.closed_to_us.is_empty() && self.closed_to_us.contains(&dir.identity()?) {
             return Ok(None);
@@ -297,6 +326,10 @@ impl Tree {
         let levels = levels.enter(&dir, bytes, found, &mut self.problems);
         let all = entries.len() as u64;
         entries.retain(|(name, kind)| {
+            if cancel.is_cancelled() {
+                // Nothing of it will be shown.
+                return false;
+            }
             let full = path.join(name);
             let verdict = levels.verdict(full.as_os_str().as_bytes(), *kind == Kind::Folder);
             verdict != Some(Verdict::Ignored)
@@ -498,7 +531,7 @@ mod tests {
             fs::write(root.join(name).join("x"), "").expect("file");
         }
         let mut tree = Tree::new(9, 2, 1_000, false, Reach { entries, folders });
-        let top = tree.run(&root, Levels::default());
+        let top = tree.run(&root, Levels::default(), &Cancel::new().expect("switch"));
         fs::remove_dir_all(&root).expect("removes");
         let mut out = String::new();
         tree.render(&top.expect("reads"), 0, &mut out);

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! ToolCall ─ check ─ Call ─ Toolbox::prepare ─┬─ Outcome                       it only looked, or was refused
-//!                                             ├─ Search ─ run ─ ToolOutcome     it only looks, on a thread that may take its time
+//!                                             ├─ Look ─ run ─ ToolOutcome       it only looks, on a thread that may take its time
 //!                                             ├─ Edit ─── policy ─ Approved<Edit> ──── Toolbox::apply ─ ToolOutcome
 //!                                             ├─ Command ─ policy ─ Approved<Command> ─ Toolbox::start ─ Running::wait ─ ToolOutcome
 //!                                             └─ Finish                        the end of the task
@@ -69,10 +69,12 @@ use std::time::Duration;
 
 use crate::policy::{Approved, Command};
 use crate::protocol::{Facts, JournalRecord, ToolOutcome, ToolStatus};
+use crate::sys::Cancel;
 use crate::text;
 
 pub use args::{Checked, check};
 pub use edit::Edit;
+pub use list::Listing;
 pub use run::Running;
 pub use search::Search;
 pub use search::scan::{End, Line, Scan};
@@ -186,13 +188,32 @@ pub enum Finish {
     Failed,
 }
 
+/// It only looks, but may take its time, so it belongs on a worker thread.
+#[derive(Debug)]
+pub enum Look {
+    /// `list_files`
+    List(Box<Listing>),
+    /// `search_text`
+    Search(Box<Search>),
+}
+
+impl Look {
+    /// Runs it: to its end, or until `cancel` is turned.
+    pub fn run(self, cancel: &Cancel) -> ToolOutcome {
+        match self {
+            Look::List(listing) => listing.run(cancel),
+            Look::Search(search) => search.run(cancel),
+        }
+    }
+}
+
 /// What a call needs next.
 #[derive(Debug)]
 pub enum Prepared {
     /// It only looked: here is the outcome. Also every refusal.
     Outcome(ToolOutcome),
-    /// A search, not yet run: it only looks, but may take its time, so it belongs on a worker thread.
-    Search(Box<Search>),
+    /// A listing or a search, not yet run.
+    Look(Look),
     /// An edit, worked out but not made.
     Edit(Edit),
     /// A command, not yet run.
@@ -248,7 +269,7 @@ impl Toolbox {
         self.limits.read_bytes = bytes;
     }
 
-    /// Works out a call; reading tools are done here.
+    /// Works out a call; reading a file is done here.
     pub fn prepare(&mut self, call: Call) -> Prepared {
         match call {
             Call::ListFiles {
@@ -258,17 +279,12 @@ impl Toolbox {
                 hidden,
             } => {
                 let asked = list::Asked {
-                    path: path.as_deref(),
+                    path,
                     depth,
                     max_entries,
                     hidden,
                 };
-                Prepared::Outcome(list::list(
-                    &self.workspace,
-                    self.ignore_rules.as_deref(),
-                    self.limits.read_bytes,
-                    &asked,
-                ))
+                looks(self.list(asked).map(|list| Look::List(Box::new(list))))
             }
             Call::ReadFile {
                 path,
@@ -299,10 +315,10 @@ impl Toolbox {
                     hidden,
                     max_results,
                 };
-                match self.search(asked) {
-                    Ok(search) => Prepared::Search(Box::new(search)),
-                    Err(text) => Prepared::Outcome(failed(text)),
-                }
+                looks(
+                    self.search(asked)
+                        .map(|search| Look::Search(Box::new(search))),
+                )
             }
             Call::WriteFile { path, content } => {
                 worked_out(write::write(&self.workspace, &self.seen, &path, &content))
@@ -369,6 +385,15 @@ impl Toolbox {
         &self.changed
     }
 
+    fn list(&self, asked: list::Asked) -> Result<Listing, String> {
+        Listing::new(
+            &self.workspace,
+            self.ignore_rules.as_deref(),
+            self.limits.read_bytes,
+            asked,
+        )
+    }
+
     fn search(&self, asked: search::Asked) -> Result<Search, String> {
         Search::new(
             &self.workspace,
@@ -424,6 +449,13 @@ fn worked_out(edit: Result<Edit, ToolOutcome>) -> Prepared {
     }
 }
 
+fn looks(look: Result<Look, String>) -> Prepared {
+    match look {
+        Ok(look) => Prepared::Look(look),
+        Err(text) => Prepared::Outcome(failed(text)),
+    }
+}
+
 /// A call that did what it should.
 fn done(text: String, facts: Facts) -> ToolOutcome {
     ToolOutcome {
@@ -438,6 +470,15 @@ fn failed(text: String) -> ToolOutcome {
     ToolOutcome {
         status: ToolStatus::Failed,
         text,
+        facts: Facts::None,
+    }
+}
+
+/// A call that was stopped.
+fn cancelled(text: &str) -> ToolOutcome {
+    ToolOutcome {
+        status: ToolStatus::Cancelled,
+        text: text.to_string(),
         facts: Facts::None,
     }
 }

@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 
 use crate::ignore::glob::Glob;
 use crate::ignore::{self, Stop, Walk, share};
-use crate::protocol::{Facts, ToolOutcome, ToolStatus};
+use crate::protocol::{Facts, ToolOutcome};
 use crate::regex::{Cause, Options, Regex};
 use crate::sys::Cancel;
 use crate::text::{self, grouped};
@@ -46,7 +46,7 @@ use super::outputs::Outputs;
 use super::problems::{listed, said};
 use super::read::open_output;
 use super::workspace::{Purpose, Refusal, Workspace, WsPath};
-use super::{done, failed, shown};
+use super::{cancelled, done, failed, shown};
 use kept::{FileHits, Kept};
 use scan::{End, Line, Scan};
 
@@ -128,7 +128,7 @@ impl Search {
     }
 
     /// Runs it: to its end, until `cancel` is turned, or until the time is over.
-    pub fn run(self, cancel: &Cancel) -> ToolOutcome {
+    pub(super) fn run(self, cancel: &Cancel) -> ToolOutcome {
         let limits = ignore::Limits {
             cancel,
             deadline: Some(Instant::now() + self.time),
@@ -260,11 +260,7 @@ impl Search {
     /// The outcome: lines, then what was found, left out, not read.
     fn report(&self, found: &Found) -> ToolOutcome {
         if found.stop == Some(Stop::Cancelled) {
-            return ToolOutcome {
-                status: ToolStatus::Cancelled,
-                text: "the search was cancelled before its end".to_string(),
-                facts: Facts::None,
-            };
+            return cancelled("the search was cancelled before its end");
         }
         let (mut out, lines) = found.kept.shown();
         out.push_str(&self.totals(found, lines));
@@ -534,6 +530,7 @@ fn tree(start: WsPath, mut options: ignore::Options, only: Option<(&str, Vec<Glo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::ToolStatus;
     use crate::sys::random;
     use std::fs;
 

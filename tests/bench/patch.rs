@@ -237,7 +237,7 @@ fn call(toolbox: &mut Toolbox, call: Call) -> io::Result<ToolOutcome> {
             }
         },
         Prepared::Outcome(outcome) => outcome,
-        Prepared::Search(_) | Prepared::Command(_) | Prepared::Finish { .. } => {
+        Prepared::Look(_) | Prepared::Command(_) | Prepared::Finish { .. } => {
             return Err(io::Error::other("no edit"));
         }
     };

@@ -87,6 +87,30 @@ fn in_the_middle_of_a_search() {
 }
 
 #[test]
+fn in_the_middle_of_a_listing() {
+    let list = calls(&[("c1", "list_files", r#"{"path":"**/absent"}"#)]);
+    let run = Run::start(Scene::new(vec![list, says("ok")]), |temp, _| {
+        // Each name is held against all the rules: more of that than can be done before the cancel is heard.
+        temp.write("work/.gitignore", "*a*a*a*a*b*x\n".repeat(5_000));
+        for folder in 0..500 {
+            temp.write(&format!("work/{}{folder}x/b", "a".repeat(30)), "");
+        }
+    });
+    let lines = cancel_at(&run, |event| matches!(event, Event::CallStarted { .. }));
+    assert_eq!(
+        lines,
+        [
+            "sent 1",
+            "replied 1: Stop",
+            "call c1: list_files **/absent",
+            "ended c1 list_files: Cancelled the listing was cancelled before its end",
+            "turn 1 ended: Cancelled; cancelled",
+        ]
+    );
+    check_prefixes(&run.finish());
+}
+
+#[test]
 fn a_late_result_is_not_taken_for_that_of_the_next_request() {
     let stuck = Chat::Stuck(vec![content("par")]);
     let run = Run::start(Scene::new(vec![stuck, says("ok")]), |_, _| {});

@@ -105,7 +105,7 @@ impl Kit {
     pub(crate) fn call(&mut self, name: &str, arguments: &[(&str, &str)]) -> ToolOutcome {
         match self.prepare(name, arguments) {
             Prepared::Outcome(outcome) => outcome,
-            Prepared::Search(search) => search.run(&Cancel::new().expect("switch")),
+            Prepared::Look(look) => look.run(&Cancel::new().expect("switch")),
             Prepared::Edit(edit) => self.apply(edit),
             other => panic!("neither outcome nor edit: {other:?}"),
         }

@@ -8,7 +8,9 @@ use std::process::Command;
 
 use std::time::Duration;
 
-use zcoder::tools::{Limits, Toolbox, Workspace};
+use zcoder::protocol::{Facts, ToolStatus};
+use zcoder::sys::Cancel;
+use zcoder::tools::{Limits, Prepared, Toolbox, Workspace};
 
 use super::kit::Kit;
 use crate::support::temp::Temp;
@@ -46,6 +48,22 @@ fn a_tree_in_the_order_of_names() {
         &[("path", "a/b/..")],
         "a/\n  b/\n    deep\n  z\n3 entries.",
     );
+}
+
+#[test]
+fn a_cancelled_listing_says_so_and_shows_nothing() {
+    let mut kit = kit(&["a/b", "c"]);
+    let cancel = Cancel::new().expect("switch");
+    cancel.cancel();
+    for path in [".", "**/b"] {
+        let Prepared::Look(listing) = kit.prepare("list_files", &[("path", path)]) else {
+            panic!("no listing");
+        };
+        let outcome = listing.run(&cancel);
+        assert_eq!(outcome.status, ToolStatus::Cancelled);
+        assert_eq!(outcome.text, "the listing was cancelled before its end");
+        assert_eq!(outcome.facts, Facts::None);
+    }
 }
 
 #[test]

@@ -345,6 +345,23 @@ fn faults_of_rules_and_places_that_cannot_be_read_are_said() {
 }
 
 #[test]
+fn a_cancelled_search_says_so() {
+    let mut kit = kit(TREE);
+    let cancel = Cancel::new().expect("switch");
+    cancel.cancel();
+    let mut run = |path| match kit.prepare("search_text", &[("pattern", "x"), ("path", path)]) {
+        Prepared::Look(search) => search.run(&cancel),
+        other => panic!("no search: {other:?}"),
+    };
+    let outcome = run(".");
+    assert_eq!(outcome.status, ToolStatus::Cancelled);
+    assert_eq!(outcome.text, "the search was cancelled before its end");
+    assert_eq!(outcome.facts, Facts::None);
+    // A file that fits in the buffer was searched before anybody asked.
+    assert_eq!(run("src/main.c").status, ToolStatus::Ok);
+}
+
+#[test]
 fn the_users_own_rules_count() {
     let mut kit = kit(&[("a.log", "hit\n"), ("b", "hit\n")]);
     let rules = kit.temp.write("rules", "*.log\n");
@@ -354,27 +371,6 @@ fn the_users_own_rules_count() {
         kit.ok("search_text", &[("pattern", "hit")]),
         "b:1: hit\n1 match in 1 file."
     );
-}
-
-#[test]
-fn a_cancelled_search_says_so() {
-    let mut kit = kit(TREE);
-    for path in [".", "src/main.c"] {
-        let Prepared::Search(search) =
-            kit.prepare("search_text", &[("pattern", "x"), ("path", path)])
-        else {
-            panic!("no search");
-        };
-        let cancel = Cancel::new().expect("switch");
-        cancel.cancel();
-        let outcome = search.run(&cancel);
-        // A file that fits in the buffer was searched before anybody asked.
-        if path == "." {
-            assert_eq!(outcome.status, ToolStatus::Cancelled);
-            assert_eq!(outcome.text, "the search was cancelled before its end");
-            assert_eq!(outcome.facts, Facts::None);
-        }
-    }
 }
 
 // ---- one file
