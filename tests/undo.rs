@@ -7,6 +7,7 @@ mod journal;
 mod killed;
 mod kit;
 mod limits;
+mod modes;
 mod review;
 mod snapshot;
 mod steps;

@@ -22,6 +22,7 @@
 use super::run::open_workspace;
 use crate::config::{self, Id, Paths, Typed, UsageError, current_folder, paths, utf8};
 use crate::headless::out::{complain, exit, note, with_stdout};
+use crate::headless::show;
 use crate::protocol::FileChange;
 use crate::sys::Cancel;
 use crate::sys::tty::Tty;
@@ -206,8 +207,9 @@ pub(super) fn line(change: &FileChange) -> String {
         (true, false) => ", new",
         (false, false) => "",
     };
+    let bit = show::execution(change);
     let path = shown(&change.path);
-    format!("{path} +{} -{}{mark}", change.added, change.removed)
+    format!("{path} +{} -{}{mark}{bit}", change.added, change.removed)
 }
 
 /// Foreign text within a line.

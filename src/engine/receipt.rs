@@ -79,6 +79,7 @@ impl Tally {
                 file.added += change.added;
                 file.removed += change.removed;
                 file.deleted = change.deleted;
+                file.executable = change.executable.or(file.executable);
             }
             None => self.files.push(change.clone()),
         }
@@ -163,6 +164,7 @@ mod tests {
                 removed,
                 created,
                 deleted: false,
+                executable: None,
             }],
             diff: String::new(),
         })
@@ -270,6 +272,7 @@ mod tests {
             removed,
             created,
             deleted: false,
+            executable: None,
         };
         let files = tally.receipt(end(Status::Done, "")).files;
         assert_eq!(files, [file("a", 3, 3, true), file("b", 1, 1, false)]);

@@ -430,7 +430,12 @@ fn changes(w: &mut Writer, files: &[FileChange]) {
         w.key("added").u64(file.added);
         w.key("removed").u64(file.removed);
         w.key("created").bool(file.created);
-        w.key("deleted").bool(file.deleted).end_object();
+        w.key("deleted").bool(file.deleted).key("executable");
+        match file.executable {
+            Some(executable) => w.bool(executable),
+            None => w.null(),
+        };
+        w.end_object();
     }
     w.end_array();
 }

@@ -17,7 +17,7 @@
 //! Invariant: no line feed inside an event's line, no control character, no escape sequence unless standard error is a terminal.
 //! Invariant: the rewritten line holds no foreign text, so that its width is known.
 
-use super::show::{clock, counted, seconds, speed, tokens_of};
+use super::show::{clock, counted, execution, seconds, speed, tokens_of};
 use crate::protocol::{
     DecidedBy, Decision, Event, Facts, FileChange, Level, Receipt, Status, StepReport, StopReason,
     ToolOutcome, ToolStatus, Usage, Waiting,
@@ -498,7 +498,8 @@ fn changed(file: &FileChange, new: &str) -> String {
         (true, false) => new,
         (false, false) => "",
     };
-    format!("{} +{} -{}{mark}", file.path, file.added, file.removed)
+    let bit = execution(file);
+    format!("{} +{} -{}{mark}{bit}", file.path, file.added, file.removed)
 }
 
 /// `label     text`, harmless and bounded.

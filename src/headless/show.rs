@@ -4,6 +4,7 @@
 //! counted(1, "call") → "1 call"     clock(72 s) → "1:12"     seconds(1.234 s) → "1.2 s"     speed(80, 2 s) → Some("40 tokens/s")
 //! ```
 
+use crate::protocol::FileChange;
 use crate::text::grouped;
 use std::time::Duration;
 
@@ -40,6 +41,15 @@ pub fn speed(tokens: u64, time: Duration) -> Option<String> {
     // Both are far below 2^52: the quotient is exact enough for two digits.
     let speed = tokens as f64 / time.as_secs_f64();
     Some(format!("{} tokens/s", grouped(speed.round() as u64)))
+}
+
+/// What to add to a file's line where the right to execute changes.
+pub fn execution(file: &FileChange) -> &'static str {
+    match file.executable {
+        Some(true) => ", executable",
+        Some(false) => ", no longer executable",
+        None => "",
+    }
 }
 
 /// A server rarely tells how many tokens a piece of text was; four bytes a token is the usual mean of English and code.

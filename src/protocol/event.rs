@@ -308,6 +308,8 @@ pub struct FileChange {
     pub created: bool,
     /// Whether it is gone.
     pub deleted: bool,
+    /// The right to execute afterwards, if that changes; a new file that has it counts.
+    pub executable: Option<bool>,
 }
 
 /// A step back or forth in what a session did to files.

@@ -15,7 +15,7 @@ pub struct JournalRecord {
     pub before: Option<[u8; 32]>,
     /// SHA-256 of the new file; `None`: it is removed.
     pub after: Option<[u8; 32]>,
-    /// The right to execute after the edit, if the edit changes it.
+    /// The right to execute after the edit, if the edit sets or clears it.
     pub executable: Option<bool>,
     /// In the order of the old file, apart from each other.
     pub spans: Vec<Span>,

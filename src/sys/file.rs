@@ -184,10 +184,7 @@ impl Staged {
         let temporary = Temporary::write(path, parts, attributes)?;
         if let Some(executable) = executable {
             let mode = fs::symlink_metadata(&temporary.path)?.mode() & 0o7777;
-            let mode = match executable {
-                true => mode | (mode & 0o444) >> 2,
-                false => mode & !0o111,
-            };
+            let mode = with_execution(mode, executable);
             fs::set_permissions(&temporary.path, Permissions::from_mode(mode))?;
         }
         Ok(Staged {
@@ -208,6 +205,14 @@ impl Staged {
     pub fn create(self) -> io::Result<()> {
         refuse_existing(&self.path)?;
         name_new(self.temporary, &self.path)
+    }
+}
+
+/// A mode with the right to execute, for everybody who may read, or without it for anybody.
+pub fn with_execution(mode: u32, executable: bool) -> u32 {
+    match executable {
+        true => mode | (mode & 0o444) >> 2,
+        false => mode & !0o111,
     }
 }
 

@@ -298,6 +298,19 @@ impl FileEdit {
         [new, old]
     }
 
+    /// Sets or clears the right to execute, and says so at the head of the diff, as git does: a yes is to what was shown.
+    pub(super) fn set_executable(&mut self, executable: Option<bool>) {
+        self.executable = executable;
+        let lines = match (executable, self.before.is_some() || self.like.is_some()) {
+            (None, _) => return,
+            (Some(true), false) => "new file mode 100755\n",
+            (Some(false), false) => "new file mode 100644\n",
+            (Some(true), true) => "old mode 100644\nnew mode 100755\n",
+            (Some(false), true) => "old mode 100755\nnew mode 100644\n",
+        };
+        self.diff.text.insert_str(0, lines);
+    }
+
     fn old_bytes(&self) -> &[u8] {
         self.before
             .as_ref()
@@ -345,6 +358,7 @@ impl FileEdit {
             removed: self.diff.removed,
             created: self.before.is_none(),
             deleted: matches!(self.then, Then::Gone),
+            executable: self.executable,
         }
     }
 }

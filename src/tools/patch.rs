@@ -220,11 +220,14 @@ impl<'a> Target<'a> {
                 let new_name = shown(to.shown());
                 let [mut new, old] =
                     FileEdit::moved(self.path, before, &applied.splices, to, number);
-                new.executable = executable;
+                new.set_executable(executable);
                 let counts = counts(&new);
                 Ok((
                     vec![new, old],
-                    format!("moved `{name}` to `{new_name}`: {counts}{loose}"),
+                    format!(
+                        "moved `{name}` to `{new_name}`: {counts}{}{loose}",
+                        became(executable)
+                    ),
                 ))
             }
             What::Create | What::Update => {
@@ -234,12 +237,8 @@ impl<'a> Target<'a> {
                     )]);
                 }
                 let mut file = FileEdit::spliced(self.path, Some(before), applied.splices);
-                file.executable = executable;
-                let mode = match executable {
-                    Some(true) => ", made executable",
-                    Some(false) => ", no longer executable",
-                    None => "",
-                };
+                file.set_executable(executable);
+                let mode = became(executable);
                 let report = format!("patched `{name}`: {}{mode}{loose}", counts(&file));
                 Ok((vec![file], report))
             }
@@ -265,6 +264,14 @@ fn existing(workspace: &Workspace, names: &[String]) -> Result<WsPath, String> {
     }
 }
 
+fn became(executable: Option<bool>) -> &'static str {
+    match executable {
+        Some(true) => ", made executable",
+        Some(false) => ", no longer executable",
+        None => "",
+    }
+}
+
 fn adds_only(hunks: &[Hunk<'_>]) -> bool {
     let mut lines = hunks.iter().flat_map(|hunk| &hunk.lines);
     hunks.len() == 1 && lines.all(|line| line.mark == Mark::Add)
@@ -281,8 +288,12 @@ fn created(
         new: diff::content(hunks),
     };
     let mut file = FileEdit::spliced(path, None, vec![splice]);
-    file.executable = executable.filter(|bit| *bit);
-    let report = format!("created `{name}`: {}", count_lines(file.diff.added));
+    file.set_executable(executable.filter(|bit| *bit));
+    let mode = match file.executable {
+        Some(_) => ", executable",
+        None => "",
+    };
+    let report = format!("created `{name}`: {}{mode}", count_lines(file.diff.added));
     (vec![file], report)
 }
 

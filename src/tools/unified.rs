@@ -13,6 +13,8 @@
 //! \ No newline at end of file
 //! ```
 //!
+//! A rename, and a change of the right to execute (`edit.rs`), stand before that as git writes them.
+//!
 //! Each splice is widened to whole lines; lines that are the same at both ends of it are taken off again. `diff` writes the rest.
 //!
 //! Bytes that are not UTF-8 are written as `\xA9`. Of a removed block above 256 KiB the first and last 64 KiB are shown and

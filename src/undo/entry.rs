@@ -9,9 +9,10 @@
 //! ```
 //!
 //! `before` or `after` is null where there was or will be no file. `kept` says what the body is: the whole file before the edit, or
-//! only the replaced bytes of the spans, one after the other. A path that is not UTF-8 stands as hex under `edit_hex`, `path_hex`.
+//! only the replaced bytes of the spans, one after the other. `mode` is that before; `mode_after` stands beside it only where the edit
+//! changes it. A path that is not UTF-8 stands as hex under `edit_hex`, `path_hex`.
 //!
-//! Refused: a frame whose JSON has another shape, as if it were damaged.
+//! Refused: a frame whose JSON has another shape, as if it were damaged; a mode with more than permission bits is such.
 //!
 //! Invariant: the first frame of an entry is its kind; a step back or forth without `done` or `void` was interrupted.
 //! Invariant: a frame is appended before what it tells of happens, but for `ran`, `done` and `void`.
@@ -77,6 +78,8 @@ pub(super) struct Edit {
     pub(super) after: Option<Hash>,
     /// Permission bits before.
     pub(super) mode: Option<u32>,
+    /// Permission bits after, if the edit changes those of a file that was there and stays.
+    pub(super) mode_after: Option<u32>,
     /// Bytes before.
     pub(super) size: u64,
     /// Folders that are made for it, outermost first, relative to the workspace.
@@ -242,8 +245,10 @@ pub(super) fn write_edit(out: &mut Vec<u8>, edit: &Edit) {
         json.key(key);
         write_hash(&mut json, hash.as_ref());
     }
-    if let Some(mode) = edit.mode {
-        json.key("mode").u64(u64::from(mode));
+    for (key, mode) in [("mode", edit.mode), ("mode_after", edit.mode_after)] {
+        if let Some(mode) = mode {
+            json.key(key).u64(u64::from(mode));
+        }
     }
     json.key("size").u64(edit.size).key("folders").begin_array();
     for folder in &edit.folders {
@@ -338,15 +343,12 @@ fn step(value: Value<'_>, body: &[u8]) -> Option<Step> {
 }
 
 fn edit(value: Value<'_>, body: &[u8]) -> Option<Edit> {
-    let mode = match value.get("mode") {
-        Some(mode) => Some(u32::try_from(mode.as_number()?.as_u64()?).ok()?),
-        None => None,
-    };
     let edit = Edit {
         path: path(value, ["edit", "edit_hex"])?,
         before: hash(value.get("before")?)?,
         after: hash(value.get("after")?)?,
-        mode,
+        mode: mode(value, "mode")?,
+        mode_after: mode(value, "mode_after")?,
         size: value.get("size")?.as_number()?.as_u64()?,
         folders: all(value.get("folders")?, |folder| {
             path(folder, ["path", "path_hex"])
@@ -366,6 +368,15 @@ fn edit(value: Value<'_>, body: &[u8]) -> Option<Edit> {
         }
     };
     fits.then_some(edit)
+}
+
+/// `Some(None)`: none is given.
+fn mode(value: Value<'_>, key: &str) -> Option<Option<u32>> {
+    let Some(mode) = value.get(key) else {
+        return Some(None);
+    };
+    let mode = u32::try_from(mode.as_number()?.as_u64()?).ok()?;
+    (mode <= 0o777).then_some(Some(mode))
 }
 
 fn span(value: Value<'_>) -> Option<Span> {

@@ -224,6 +224,7 @@ impl Journal {
             before: record.before,
             after: record.after,
             mode: None,
+            mode_after: None,
             size: 0,
             folders: Vec::new(),
             spans: Vec::new(),
@@ -237,9 +238,12 @@ impl Journal {
             edit.folders = missing_folders(root, path);
             return Ok(edit);
         };
-        let file = file::open_regular(&full)?;
-        let meta = file.metadata()?;
-        edit.mode = Some(meta.permissions().mode() & 0o777);
+        let open = file::open_regular(&full)?;
+        let meta = open.metadata()?;
+        let mode = meta.permissions().mode() & 0o777;
+        edit.mode = Some(mode);
+        let mode_after = record.executable.map(|bit| file::with_execution(mode, bit));
+        edit.mode_after = mode_after.filter(|after| *after != mode);
         edit.size = meta.len();
         if let [span] = &record.spans[..] {
             if span.offset == 0 && span.old.len() as u64 == edit.size {
@@ -250,7 +254,7 @@ impl Journal {
         let whole_bytes = store.limits().whole_bytes;
         if first && edit.size <= whole_bytes {
             let mut bytes = Vec::new();
-            file.take(whole_bytes + 1).read_to_end(&mut bytes)?;
+            open.take(whole_bytes + 1).read_to_end(&mut bytes)?;
             // Changed in this moment: then the edit will refuse to be made, or the spans have to do.
             if digest(&bytes) == before && bytes.len() as u64 == edit.size {
                 edit.kept = Kept::Whole(bytes);

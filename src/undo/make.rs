@@ -119,7 +119,13 @@ pub(super) fn settle(
 
 fn all_made(entry: &Entry, places: Places<'_>) -> bool {
     let made = |edit: &Edit| match places.look(&edit.path) {
-        Ok(now) => now.map(|content| digest(&content.bytes)) == edit.after,
+        Ok(now) => {
+            let has_mode = match (&now, edit.mode_after) {
+                (Some(now), Some(mode)) => now.mode == mode,
+                (Some(_) | None, _) => true,
+            };
+            has_mode && now.map(|content| digest(&content.bytes)) == edit.after
+        }
         Err(_) => false,
     };
     entry.edits().all(made) && entry.edits().next().is_some()
@@ -195,11 +201,16 @@ fn end(file: &mut File, path: &Path, step: &Step) -> Result<(), Error> {
 fn edit(file: &FilePlan, root: &Path, whole_bytes: u64) -> Edit {
     let now = file.now.as_ref().map_or(&b""[..], |content| &content.bytes);
     let hash = |content: &Option<Content>| content.as_ref().map(|content| digest(&content.bytes));
+    let mode = |content: &Option<Content>| content.as_ref().map(|content| content.mode);
     let mut edit = Edit {
         path: file.path.clone(),
         before: hash(&file.now),
         after: hash(&file.then),
-        mode: file.now.as_ref().map(|content| content.mode),
+        mode: mode(&file.now),
+        mode_after: match (mode(&file.now), mode(&file.then)) {
+            (Some(now), Some(then)) if now != then => Some(then),
+            _ => None,
+        },
         size: now.len() as u64,
         folders: Vec::new(),
         spans: Vec::new(),

@@ -127,17 +127,27 @@ fn find(
     let Some(first) = first else {
         return Found::Same;
     };
-    if hash == first.before {
+    let (mode, mode_known) = match &now {
+        Some(now) => restore::mode(moves, now.mode).unwrap_or((now.mode, true)),
+        None => (first.mode.unwrap_or(MODE), true),
+    };
+    let same_mode = now.as_ref().is_none_or(|now| now.mode == mode);
+    let same_bytes = hash == first.before;
+    if same_bytes && (same_mode || now.is_none()) {
         return Found::Same;
     }
-    let known = restore::is_known(moves, hash.as_ref());
     let bytes = now.as_ref().map(|content| &content.bytes[..]);
-    let then = match restore::before(moves, bytes) {
+    let stay = same_bytes || restore::only_mode(moves);
+    let (before, bytes_known) = match bytes.filter(|_| stay) {
+        Some(bytes) => (Some(Before::Bytes(bytes.to_vec())), true),
+        None => (
+            restore::before(moves, bytes),
+            restore::is_known(moves, hash.as_ref()),
+        ),
+    };
+    let then = match before {
         None | Some(Before::Absent) => None,
-        Some(Before::Bytes(bytes)) => Some(Content {
-            bytes,
-            mode: first.mode.unwrap_or(MODE),
-        }),
+        Some(Before::Bytes(bytes)) => Some(Content { bytes, mode }),
         Some(Before::NotKept) => {
             let why = changed(history, entry, path);
             let text = format!("{why}; only parts of what it held before are kept");
@@ -153,7 +163,8 @@ fn find(
     {
         return Found::Blocked(blocked(path, &Trouble::ReadOnly.to_string()));
     }
-    let gone = now.is_none();
+    let now_mode = now.as_ref().map(|content| content.mode);
+    let known = bytes_known && (mode_known || then.is_none());
     let file = FilePlan {
         path: path.to_path_buf(),
         now,
@@ -163,9 +174,13 @@ fn find(
     if known {
         return Found::Ready(file);
     }
-    let why = match gone {
-        true => "was removed since".to_string(),
-        false => changed(history, entry, path),
+    let why = match (now_mode, history.blame(entry, path)) {
+        (None, _) => "was removed since".to_string(),
+        (Some(_), Some(who)) => blamed(&who),
+        (Some(mode), None) if bytes_known => {
+            format!("has the mode {mode:o} now, which this session did not give it")
+        }
+        (Some(_), None) => changed(history, entry, path),
     };
     let conflict = Conflict {
         path: path.to_path_buf(),
@@ -177,9 +192,13 @@ fn find(
 
 fn changed(history: &History, entry: &Entry, path: &Path) -> String {
     match history.blame(entry, path) {
-        Some(who) => format!("is not as it was left: {who}"),
+        Some(who) => blamed(&who),
         None => "was changed since, not by this session".to_string(),
     }
+}
+
+fn blamed(who: &str) -> String {
+    format!("is not as it was left: {who}")
 }
 
 fn blocked(path: &Path, why: &str) -> Conflict {
@@ -244,7 +263,15 @@ pub(super) fn change(file: &FilePlan) -> FileChange {
         removed: counts.removed,
         created: file.now.is_none(),
         deleted: file.then.is_none(),
+        executable: execution(file.now.as_ref(), file.then.as_ref()),
     }
+}
+
+/// The right to execute, where the difference gives or takes it.
+pub(super) fn execution(old: Option<&Content>, new: Option<&Content>) -> Option<bool> {
+    let executes = |content: &Content| content.mode & 0o100 != 0;
+    let new = new.map(executes)?;
+    (new != old.is_some_and(executes)).then_some(new)
 }
 
 /// For the diff.

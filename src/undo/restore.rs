@@ -11,6 +11,8 @@
 //! An edit is on record before it is made, so the last one may not have been: then the file still has the hash before it. An earlier one
 //! that was not made shows in the next one, which begins with the same hash.
 //!
+//! The mode is its own matter: where edits set or cleared the right to execute it goes back, else it stays as it is now, whoever gave it.
+//!
 //! Invariant: what comes out has the hash that stands in the first edit.
 //! Invariant: cost is the number of edits times the size of the file.
 
@@ -55,6 +57,39 @@ pub(super) fn is_known(moves: &[Move<'_>], now: Option<&Hash>) -> bool {
         }
     }
     states.contains(&Some(now.copied()))
+}
+
+/// The mode before these moves, and whether `now` is one that they may have left behind; `None`: they did not change it.
+pub(super) fn mode(moves: &[Move<'_>], now: u32) -> Option<(u32, bool)> {
+    let mut first = None;
+    let mut states = [None; 2];
+    // Removed and made once more: with whatever mode new files have.
+    let mut anew = false;
+    for step in moves {
+        let Move::Edit(edit) = step else { continue };
+        match edit.mode {
+            Some(mode) => {
+                first.get_or_insert(mode);
+                if edit.mode_after.is_some() {
+                    states = [edit.mode_after, Some(mode)];
+                }
+            }
+            None => anew |= first.is_some(),
+        }
+    }
+    let changed = anew || states != [None; 2];
+    Some((
+        first.filter(|_| changed)?,
+        anew || states.contains(&Some(now)),
+    ))
+}
+
+/// Whether the edits of `moves` left the bytes as they were.
+pub(super) fn only_mode(moves: &[Move<'_>]) -> bool {
+    moves.iter().all(|step| match step {
+        Move::Edit(edit) => edit.before.is_some() && edit.before == edit.after,
+        Move::Ran(_) => true,
+    })
 }
 
 /// The file before the first edit of `moves`; `None`: there is none among them.

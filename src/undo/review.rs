@@ -15,7 +15,7 @@ use super::Error;
 use super::entry::Kind;
 use super::history::History;
 use super::place::{Content, Places};
-use super::plan::{Conflict, FilePlan, Plan, side};
+use super::plan::{Conflict, FilePlan, Plan, execution, side};
 use super::restore::{self, Before, Move};
 use crate::diff::{Change, changes, unified};
 use crate::protocol::FileChange;
@@ -99,6 +99,7 @@ pub(super) fn review(history: &History, places: Places<'_>) -> Review {
                 removed: counts.removed,
                 created: ends.then.is_none(),
                 deleted: ends.now.is_none(),
+                executable: execution(ends.then.as_ref(), ends.now.as_ref()),
             },
             hunks: hunks(bytes(&ends.then), bytes(&ends.now)).len(),
         });
@@ -129,7 +130,7 @@ pub(super) fn revert(
     let Ends { then, now, mixed } = ends(known, &moves, places).map_err(|_| Error::NotKept {
         path: path.to_string(),
     })?;
-    if then == now || bytes(&then) == bytes(&now) && then.is_some() == now.is_some() {
+    if then == now {
         return Err(no_file(history, places, path));
     }
     let what = match hunk {
@@ -175,7 +176,7 @@ pub(super) fn revert(
     out.extend_from_slice(&new[place.new.end..]);
     // The only hunk of a file that was made: it goes, and one that was removed comes back with its mode.
     let goes = then.is_none() && hunks.len() == 1;
-    let mode = then.as_ref().or(now.as_ref()).map_or(0o644, |c| c.mode);
+    let mode = now.as_ref().or(then.as_ref()).map_or(0o644, |c| c.mode);
     let then = (!goes).then_some(Content { bytes: out, mode });
     plan.add(FilePlan {
         path: known.to_path_buf(),
@@ -205,18 +206,23 @@ fn no_file(history: &History, places: Places<'_>, path: &str) -> Error {
 fn ends(path: &Path, moves: &[Move<'_>], places: Places<'_>) -> Result<Ends, String> {
     let now = places.look(path).map_err(|trouble| trouble.to_string())?;
     let hash = now.as_ref().map(|content| digest(&content.bytes));
-    let mode = moves.iter().find_map(|step| match step {
+    let first = moves.iter().find_map(|step| match step {
         Move::Edit(edit) => edit.mode,
         Move::Ran(_) => None,
     });
+    let (mode, mode_known) = match &now {
+        // What the file's mode became by others is not the session's doing.
+        Some(now) => restore::mode(moves, now.mode).unwrap_or((now.mode, true)),
+        None => (first.unwrap_or(0o644), true),
+    };
     let bytes = now.as_ref().map(|content| &content.bytes[..]);
-    let then = match restore::before(moves, bytes) {
+    let before = match bytes {
+        Some(bytes) if restore::only_mode(moves) => Some(Before::Bytes(bytes.to_vec())),
+        Some(_) | None => restore::before(moves, bytes),
+    };
+    let then = match before {
         None | Some(Before::Absent) => None,
-        Some(Before::Bytes(bytes)) => Some(Content {
-            bytes,
-            // What the file's mode became by others is not the session's doing.
-            mode: now.as_ref().map_or(mode.unwrap_or(0o644), |now| now.mode),
-        }),
+        Some(Before::Bytes(bytes)) => Some(Content { bytes, mode }),
         Some(Before::NotKept) => {
             return Err(
                 "was changed by others, and only parts of what it held before are kept".to_string(),
@@ -225,7 +231,7 @@ fn ends(path: &Path, moves: &[Move<'_>], places: Places<'_>) -> Result<Ends, Str
         Some(Before::Damaged) => return Err("is damaged in the journal".to_string()),
     };
     let same = bytes == then.as_ref().map(|content| &content.bytes[..]);
-    let mixed = !same && !restore::is_known(moves, hash.as_ref());
+    let mixed = !same && !restore::is_known(moves, hash.as_ref()) || then.is_some() && !mode_known;
     Ok(Ends { then, now, mixed })
 }
 
@@ -262,13 +268,20 @@ impl std::fmt::Display for ReviewedFile {
             removed,
             created,
             deleted,
+            executable,
         } = &self.change;
         write!(f, "{path} +{added} -{removed}")?;
         match (created, deleted) {
-            (true, _) => f.write_str(", new"),
-            (_, true) => f.write_str(", deleted"),
-            (false, false) if self.hunks == 1 => f.write_str(", 1 hunk"),
-            (false, false) => write!(f, ", {} hunks", self.hunks),
+            (true, _) => f.write_str(", new")?,
+            (_, true) => f.write_str(", deleted")?,
+            (false, false) if self.hunks == 0 => {}
+            (false, false) if self.hunks == 1 => f.write_str(", 1 hunk")?,
+            (false, false) => write!(f, ", {} hunks", self.hunks)?,
+        }
+        match executable {
+            Some(true) => f.write_str(", executable"),
+            Some(false) => f.write_str(", no longer executable"),
+            None => Ok(()),
         }
     }
 }

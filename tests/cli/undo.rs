@@ -2,6 +2,8 @@
 
 use crate::support::run::{Ran, Screen, run, zcoder};
 use crate::support::temp::Temp;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 /// A workspace in which a tool replaced a word.
@@ -70,6 +72,28 @@ fn back_and_forth_with_yes() {
         .replace("`zcoder redo`", "`zcoder undo`");
     check(&temp, &["redo", "--yes"], 0, &out, "");
     assert_eq!(temp.read("ws/a.txt"), b"one\nzwei\n");
+}
+
+#[test]
+fn a_patch_of_the_mode_alone_is_taken_back_and_made_again() {
+    let temp = Temp::new();
+    temp.write("ws/run.sh", "exit\n");
+    let path = temp.path().join("ws/run.sh");
+    let mode = || fs::metadata(&path).expect("there").permissions().mode() & 0o777;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("mode");
+    let json = r#"{"patch":"diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n"}"#;
+    let ran = run(&mut command(&temp, &["tool", "apply_patch", json]));
+    assert_eq!((ran.code, mode()), (Some(0), 0o750), "{}", ran.err);
+    let step = |word: &str, line: &str, back: &str| {
+        let out = format!(
+            "session ID\n{word} turn 1 (zcoder tool apply_patch)\n  {line}\ndone; `zcoder {back}` takes this step back\n"
+        );
+        check(&temp, &[word, "--yes"], 0, &out, "");
+    };
+    step("undo", "run.sh +0 -0, no longer executable", "redo");
+    assert_eq!(mode(), 0o640);
+    step("redo", "run.sh +0 -0, executable", "undo");
+    assert_eq!(mode(), 0o750);
 }
 
 #[test]

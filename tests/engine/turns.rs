@@ -134,6 +134,7 @@ fn list_read_test_edit_test_answer() {
         removed: 1,
         created: false,
         deleted: false,
+        executable: None,
     };
     assert_eq!(receipt.files, [file]);
     let commands: Vec<_> = receipt

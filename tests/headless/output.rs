@@ -88,7 +88,9 @@ fn json_is_one_object_at_the_end() {
     assert_eq!(get("reason").as_deref(), Some("null"));
     assert_eq!(
         get("files").as_deref(),
-        Some(r#"[{"path":"a.txt","added":1,"removed":1,"created":false,"deleted":false}]"#)
+        Some(
+            r#"[{"path":"a.txt","added":1,"removed":1,"created":false,"deleted":false,"executable":null}]"#
+        )
     );
     let commands = get("commands").expect("commands");
     assert!(

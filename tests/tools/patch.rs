@@ -113,6 +113,7 @@ fn all_files_of_a_patch_are_one_edit() {
         removed,
         created,
         deleted,
+        executable: None,
     };
     let files = vec![
         file("f", (1, 1), (false, false)),
@@ -409,6 +410,12 @@ fn modes_set_and_clear_the_right_to_execute() {
     );
     assert_eq!(mode(&kit, "f"), 0o750);
     assert_eq!(kit.journal[0].executable, Some(true));
+    // What a person says yes to names it.
+    let shown = kit.edit("apply_patch", &patch(&to("100755", "100644")));
+    assert_eq!(
+        shown.diff(),
+        "old mode 100755\nnew mode 100644\n--- a/f\n+++ b/f\n"
+    );
     kit.fails(
         "apply_patch",
         &patch(&to("100644", "100755")),
@@ -416,7 +423,16 @@ fn modes_set_and_clear_the_right_to_execute() {
     );
     kit.ok("apply_patch", &patch(&to("100755", "100644")));
     assert_eq!(mode(&kit, "f"), 0o640);
-    kit.ok("apply_patch", &patch("diff --git a/n.sh b/n.sh\nnew file mode 100755\n--- /dev/null\n+++ b/n.sh\n@@ -0,0 +1 @@\n+exit\n"));
+    let new = "diff --git a/n.sh b/n.sh\nnew file mode 100755\n--- /dev/null\n+++ b/n.sh\n@@ -0,0 +1 @@\n+exit\n";
+    let shown = kit.edit("apply_patch", &patch(new));
+    assert_eq!(
+        shown.diff(),
+        "new file mode 100755\n--- /dev/null\n+++ b/n.sh\n@@ -0,0 +1 @@\n+exit\n"
+    );
+    assert_eq!(
+        kit.ok("apply_patch", &patch(new)),
+        "created `n.sh`: 1 line, executable"
+    );
     assert_eq!(
         mode(&kit, "n.sh") & 0o111,
         0o111 & mode(&kit, "n.sh") >> 2 & 0o111

@@ -45,6 +45,7 @@ fn a_new_file_is_made_with_its_folders() {
                 removed: 0,
                 created: true,
                 deleted: false,
+                executable: None,
             }],
             diff: "--- /dev/null\n+++ b/a/b/new.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n".to_string(),
         }

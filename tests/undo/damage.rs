@@ -75,20 +75,40 @@ fn a_whole_file_that_was_exchanged_is_not_brought_back() {
     );
 }
 
+/// Another text in the frame of the first edit, with a hash that fits. Where the frame begins.
+fn forge(kit: &Kit, from: &str, to: &str) -> usize {
+    let text = fs::read_to_string(kit.entry(1)).expect("text");
+    let second = text.find("\n\n").expect("a frame") + 2;
+    let (lengths, rest) = text[second + 65..].split_once('\n').expect("a line");
+    assert!(rest.contains(from), "{rest}");
+    let rest = rest.replace(from, to);
+    let body = lengths.split(' ').nth(1).expect("a length");
+    let head = rest.find('\n').expect("a head");
+    let hashed = format!("{head} {body}\n{rest}");
+    let hash = zcoder::sha256::hex(&zcoder::sha256::digest(hashed.as_bytes()));
+    fs::write(kit.entry(1), format!("{}{hash} {hashed}", &text[..second])).expect("forged");
+    second
+}
+
 #[test]
-fn a_path_that_leads_out_is_damage() {
-    for path in ["../x", "/etc/x", "a/../../x", ""] {
+fn paths_that_lead_out_and_modes_that_are_none_are_damage() {
+    let name = "\"a.txt\"";
+    for (from, to) in [
+        (name, "\"../x\""),
+        (name, "\"/etc/x\""),
+        (name, "\"a/../../x\""),
+        (name, "\"\""),
+        (name, "\".\""),
+        (name, "\"a\\u0000.txt/..\""),
+        ("\"mode\":420", "\"mode\":2541"),
+        ("\"mode\":420", "\"mode\":420,\"mode_after\":512"),
+        ("\"mode\":420", "\"mode\":-1"),
+        ("\"folders\":[]", "\"folders\":[{\"path\":\"../ws\"}]"),
+        ("\"folders\":[]", "\"folders\":[{\"path\":\"/\"}]"),
+    ] {
         let mut kit = Kit::with(&[("a.txt", "0\n")]);
         kit.turn(&[("a.txt", Some("1\n"))]);
-        let text = fs::read_to_string(kit.entry(1)).expect("text");
-        let second = text.find("\n\n").expect("a frame") + 2;
-        let (lengths, rest) = text[second + 65..].split_once('\n').expect("a line");
-        let rest = rest.replace("\"a.txt\"", &format!("\"{path}\""));
-        let body = lengths.split(' ').nth(1).expect("a length");
-        let head = rest.find('\n').expect("a head");
-        let hashed = format!("{head} {body}\n{rest}");
-        let hash = zcoder::sha256::hex(&zcoder::sha256::digest(hashed.as_bytes()));
-        fs::write(kit.entry(1), format!("{}{hash} {hashed}", &text[..second])).expect("forged");
+        let second = forge(&kit, from, to);
         let refused = kit.refused(|past| past.undo(None), Force::Yes);
         assert_eq!(
             refused,

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use zcoder::protocol::{FileChange, JournalRecord, Span};
 use zcoder::sha256::digest;
+use zcoder::sys::file;
 use zcoder::tools::Workspace;
 use zcoder::undo::{CommandChanges, Error, Force, Journal, Limits, Made, Past, Plan, Store};
 
@@ -154,6 +155,29 @@ impl Kit {
         assert_eq!(self.journal.notices(), Vec::<String>::new());
     }
 
+    /// An edit that sets or clears the right to execute, with a new text or without.
+    #[track_caller]
+    pub(crate) fn set_executable(&mut self, name: &str, executable: bool, new: Option<&str>) {
+        self.record_executable(name, executable, new);
+        if let Some(text) = new {
+            self.put(name, text);
+        }
+        let mode = file::with_execution(self.mode(name), executable);
+        self.set_mode(name, mode);
+    }
+
+    /// Only its record.
+    #[track_caller]
+    pub(crate) fn record_executable(&mut self, name: &str, executable: bool, new: Option<&str>) {
+        let new = match new {
+            Some(text) => text.as_bytes().to_vec(),
+            None => self.text(name).into_bytes(),
+        };
+        let mut record = record(&self.root(), name, Some(&new));
+        record.executable = Some(executable);
+        self.journal.edit(&record).expect("journalled");
+    }
+
     /// Only the file.
     pub(crate) fn change(&self, name: &str, new: Option<&[u8]>) {
         match new {
@@ -265,8 +289,13 @@ pub(crate) fn lines(changes: &[FileChange]) -> Vec<String> {
             (_, true) => ", deleted",
             (false, false) => "",
         };
+        let bit = match change.executable {
+            Some(true) => ", executable",
+            Some(false) => ", no longer executable",
+            None => "",
+        };
         format!(
-            "{} +{} -{}{mark}",
+            "{} +{} -{}{mark}{bit}",
             change.path, change.added, change.removed
         )
     };
