@@ -1,8 +1,9 @@
 //! Tests of `session`.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use zcoder::protocol::{CallId, DecidedBy, Decision, Message};
-use zcoder::session::{Log, Record, SessionId};
+use zcoder::json::Tree;
+use zcoder::protocol::{CallId, DecidedBy, Decision, Message, Note, ToolCall};
+use zcoder::session::{Checkpoint, Log, Record, SessionId, view};
 
 fn id_at(millis: u64) -> SessionId {
     SessionId::new(UNIX_EPOCH + Duration::from_millis(millis)).expect("randomness")
@@ -87,4 +88,107 @@ fn the_last_system_message_comes_first_and_the_others_are_left_out() {
     }
     let messages: Vec<&Message> = log.messages().collect();
     assert_eq!(messages, [&system("new"), &user("a"), &user("b")]);
+}
+
+/// A log in one line: `s` system, `u` user, `n` note, `a` answer, `c` a call, `t` its result, `d` a decision; `[1 2]` a checkpoint that
+/// keeps these.
+fn records(log: &str) -> Vec<Record> {
+    let mut out = Vec::new();
+    let mut words = log.split_whitespace();
+    while let Some(word) = words.next() {
+        let text = out.len().to_string();
+        let call = CallId("c".to_string());
+        let note = |note, text| Message::Note { note, text };
+        let message = match &word[..1] {
+            "s" => system(&text),
+            "u" => user(&text),
+            "n" => note(Note::Environment, text),
+            "a" | "c" => Message::Assistant {
+                content: text,
+                thinking: String::new(),
+                calls: match word {
+                    "c" => vec![ToolCall {
+                        id: call,
+                        name: "read_file".to_string(),
+                        arguments: Tree::empty_object(),
+                    }],
+                    _ => Vec::new(),
+                },
+            },
+            "t" => Message::Tool {
+                call,
+                name: "read_file".to_string(),
+                text,
+            },
+            "d" => {
+                out.push(Record::Decision {
+                    call: None,
+                    shown: text,
+                    decision: Decision::Once,
+                    by: DecidedBy::Person,
+                });
+                continue;
+            }
+            _ => {
+                let mut kept = Vec::new();
+                let mut word = word.trim_start_matches('[');
+                while let Ok(seq) = word.trim_end_matches(']').parse() {
+                    kept.push(seq);
+                    if word.ends_with(']') {
+                        break;
+                    }
+                    word = words.next().expect("]");
+                }
+                out.push(Record::Checkpoint(Checkpoint {
+                    note: note(Note::Checkpoint, text),
+                    kept,
+                    before: 2,
+                    after: 1,
+                }));
+                continue;
+            }
+        };
+        out.push(Record::Message(message));
+    }
+    out
+}
+
+#[track_caller]
+fn check_view(log: &str, expected: &str) {
+    let records = records(log);
+    let seen: Vec<String> = view(&records)
+        .iter()
+        .map(|(seq, message)| {
+            let (kind, text) = match message {
+                Message::System { text } => ("s", text),
+                Message::User { text } => ("u", text),
+                Message::Note { note, text } if *note == Note::Checkpoint => ("k", text),
+                Message::Note { text, .. } => ("n", text),
+                Message::Assistant { content, calls, .. } if calls.is_empty() => ("a", content),
+                Message::Assistant { content, .. } => ("c", content),
+                Message::Tool { text, .. } => ("t", text),
+            };
+            assert_eq!(text, &seq.to_string(), "{log}");
+            format!("{kind}{seq}")
+        })
+        .collect();
+    assert_eq!(seen.join(" "), expected, "{log}");
+}
+
+#[test]
+fn the_view_is_what_the_last_checkpoint_keeps_and_all_that_follows() {
+    check_view("", "");
+    check_view("s n u d c t a", "s0 n1 u2 c4 t5 a6");
+    check_view("s n u c t u c t [1 2 5] a", "s0 n1 u2 k8 u5 a9");
+    // The request itself is the latest message too.
+    check_view("s n u c t c t [1 2 5 6] c t", "s0 n1 u2 k7 c5 t6 c8 t9");
+    // A second checkpoint keeps what the first one kept, and its own note alone stays.
+    check_view("s n u c t [1 2] c t u [1 2 8] a", "s0 n1 u2 k9 u8 a10");
+    // The system message is the last one, wherever it stands.
+    check_view("s u a [1] s u", "s4 u1 k3 u5");
+    check_view("s u a s [1] u", "s3 u1 k4 u5");
+    // Nothing of the user's is kept: the note comes before what follows.
+    check_view("s n a [1] u", "s0 n1 k3 u4");
+    // Numbers of a damaged log.
+    check_view("s u d [1 2 0 77] u", "s0 u1 k3 u4");
 }

@@ -73,7 +73,10 @@ impl Conversation {
         for record in &self.log.records()[self.written..] {
             match record {
                 Record::Message(message) => body.push(message),
-                Record::Decision { .. } | Record::Edit(_) | Record::Receipt { .. } => {}
+                Record::Decision { .. }
+                | Record::Edit(_)
+                | Record::Receipt { .. }
+                | Record::Checkpoint(_) => {}
             }
         }
         self.written = self.log.records().len();

@@ -67,6 +67,8 @@ pub enum Note {
     Cancelled,
     /// The user took changes of files back, or made them again.
     Stepped,
+    /// What stands for messages that are no longer shown to the model.
+    Checkpoint,
 }
 
 /// Why a reply ended.

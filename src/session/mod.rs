@@ -9,6 +9,7 @@
 //! seq 4  Decision              shown "sh test.sh", once, by a person
 //! seq 5  Message(Tool)         exit 1 …
 //! seq 6  Receipt               done, 1 file changed
+//! seq 7  Checkpoint            keeps 1, 2 and a note in place of 3 and 5: the model sees less from here on, the log holds all
 //! ```
 //!
 //! Nothing is refused here: what may be appended is decided by the engine. There is no limit on the number of records; each is
@@ -17,10 +18,14 @@
 //! Invariant: sequence numbers count from 0 without gaps. Invariant: a record never changes after it was appended. Invariant: after a
 //! `Message::Assistant` with calls comes, before the next message of another kind, one `Message::Tool` for each call, in order.
 //!
-//! Read next: `engine::conversation`, the writer.
+//! Read next: `view.rs`, what the model sees of it; `engine::conversation`, the writer.
+mod view;
+
 use crate::protocol::{CallId, DecidedBy, Decision, JournalRecord, Message, Receipt, TurnId};
 use crate::sys::{clock, random};
 use std::time::SystemTime;
+
+pub use view::{shortened, view};
 
 /// Session id: time and random part. As text it sorts by time of birth and is a safe file name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,6 +70,21 @@ pub enum Record {
         /// What it came to. Its answer is empty: it is the model's last message.
         receipt: Receipt,
     },
+    /// The conversation was shortened for the model.
+    Checkpoint(Checkpoint),
+}
+
+/// What the model sees in place of all messages before this record; the system message stays. The messages themselves stay in the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// A `Message::Note`: what was left out, in few words. It stands behind the first user message that is kept.
+    pub note: Message,
+    /// Sequence numbers of the messages that stay word for word, ascending.
+    pub kept: Vec<u64>,
+    /// Tokens of the request before, by our count.
+    pub before: u64,
+    /// Tokens of it after.
+    pub after: u64,
 }
 
 /// The log.
@@ -101,16 +121,8 @@ impl Log {
         &self.records
     }
 
-    /// The conversation as the model must see it: the last system message, then every other message in order.
+    /// The conversation as the model must see it (`view`).
     pub fn messages(&self) -> impl Iterator<Item = &Message> {
-        let all = self.records.iter().filter_map(|record| match record {
-            Record::Message(message) => Some(message),
-            Record::Decision { .. } | Record::Edit(_) | Record::Receipt { .. } => None,
-        });
-        let is_system = |message: &&Message| matches!(message, Message::System { .. });
-        let system = all.clone().rfind(is_system);
-        system
-            .into_iter()
-            .chain(all.filter(move |message| !is_system(message)))
+        view(&self.records).into_iter().map(|(_, message)| message)
     }
 }
