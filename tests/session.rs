@@ -1,5 +1,6 @@
 //! Tests of `session`.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zcoder::json::Tree;
 use zcoder::protocol::{CallId, DecidedBy, Decision, Message, Note, ToolCall};
@@ -104,8 +105,8 @@ fn records(log: &str) -> Vec<Record> {
             "u" => user(&text),
             "n" => note(Note::Environment, text),
             "a" | "c" => Message::Assistant {
-                content: text,
-                thinking: String::new(),
+                content: Arc::new(text),
+                thinking: Arc::default(),
                 calls: match word {
                     "c" => vec![ToolCall {
                         id: call,
@@ -159,7 +160,7 @@ fn check_view(log: &str, expected: &str) {
     let seen: Vec<String> = view(&records)
         .iter()
         .map(|(seq, message)| {
-            let (kind, text) = match message {
+            let (kind, text): (&str, &String) = match message {
                 Message::System { text } => ("s", text),
                 Message::User { text } => ("u", text),
                 Message::Note { note, text } if *note == Note::Checkpoint => ("k", text),

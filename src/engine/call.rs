@@ -25,6 +25,7 @@ use crate::protocol::{
 use crate::session::Record;
 use crate::text;
 use crate::tools::{self, Call, Edit, Finish, Look, Prepared};
+use std::sync::Arc;
 
 /// Characters of an argument in a summary.
 const SUMMARY_CHARS: usize = 100;
@@ -233,7 +234,7 @@ fn finish(status: Finish, response: String) -> Done {
         Finish::Failed => Status::Failed,
     };
     let end = TurnEnd {
-        answer: response,
+        answer: Arc::new(response),
         ..TurnEnd::new(status)
     };
     let outcome = ToolOutcome {

@@ -14,6 +14,7 @@
 //! progress with calls is `guard`'s.
 use crate::model::Reply;
 use crate::protocol::{Status, StopReason, ToolCall};
+use std::sync::Arc;
 
 const MAX_UNREADABLE: u32 = 2;
 const MAX_EMPTY: u32 = 1;
@@ -40,7 +41,7 @@ pub(super) struct TurnEnd {
     /// How.
     pub(super) status: Status,
     /// The model's last words.
-    pub(super) answer: String,
+    pub(super) answer: Arc<String>,
     /// What to say when the status alone does not.
     pub(super) why: Option<String>,
 }
@@ -50,7 +51,7 @@ impl TurnEnd {
     pub(super) fn new(status: Status) -> TurnEnd {
         TurnEnd {
             status,
-            answer: String::new(),
+            answer: Arc::default(),
             why: None,
         }
     }
@@ -97,7 +98,7 @@ pub(super) fn decide(reply: Reply, strict: bool, window: u64, tries: &mut Tries)
         return full(reply, window);
     }
     if let Some(what) = &reply.tried {
-        return unreadable(&reply.content, what, tries);
+        return unreadable(Arc::clone(&reply.content), what, tries);
     }
     if reply.content.trim().is_empty() {
         return empty(&reply, tries);
@@ -111,11 +112,7 @@ pub(super) fn decide(reply: Reply, strict: bool, window: u64, tries: &mut Tries)
     finish(Status::Done, reply.content, None)
 }
 
-fn finish(status: Status, mut answer: String, why: Option<String>) -> Step {
-    // In place: an answer may be megabytes.
-    answer.truncate(answer.trim_end().len());
-    let blank = answer.len() - answer.trim_start().len();
-    answer.drain(..blank);
+fn finish(status: Status, answer: Arc<String>, why: Option<String>) -> Step {
     Step::Finish(TurnEnd {
         status,
         answer,
@@ -143,14 +140,14 @@ fn full(reply: Reply, window: u64) -> Step {
     finish(Status::Limit { which }, reply.content, None)
 }
 
-fn unreadable(content: &str, what: &str, tries: &mut Tries) -> Step {
+fn unreadable(content: Arc<String>, what: &str, tries: &mut Tries) -> Step {
     tries.unreadable += 1;
     if tries.unreadable > MAX_UNREADABLE {
         let why = format!(
             "{} replies in a row held a tool call that could not be read ({what}); --tool-style text may suit this model better",
             tries.unreadable
         );
-        return finish(Status::Failed, content.to_string(), Some(why));
+        return finish(Status::Failed, content, Some(why));
     }
     let note = format!(
         "Your last reply looks like a tool call but could not be read ({what}), so nothing was run. Make the call again, complete and in \
@@ -173,7 +170,7 @@ fn empty(reply: &Reply, tries: &mut Tries) -> Step {
     };
     if tries.empty > MAX_EMPTY {
         let why = format!("{what}, also when asked again");
-        return finish(Status::Failed, String::new(), Some(why));
+        return finish(Status::Failed, Arc::default(), Some(why));
     }
     let note = if reply.stop == StopReason::Length {
         "Your last reply was cut by its length limit before it held an answer. Think less and give a short answer or make the next tool call."
@@ -183,7 +180,7 @@ fn empty(reply: &Reply, tries: &mut Tries) -> Step {
     nudge(note, format!("{what}; asking again"))
 }
 
-fn cut(content: String, tries: &mut Tries) -> Step {
+fn cut(content: Arc<String>, tries: &mut Tries) -> Step {
     tries.cut += 1;
     if tries.cut > MAX_CUT {
         let which =
@@ -196,7 +193,7 @@ fn cut(content: String, tries: &mut Tries) -> Step {
     )
 }
 
-fn unfinished(content: String, tries: &mut Tries) -> Step {
+fn unfinished(content: Arc<String>, tries: &mut Tries) -> Step {
     tries.unfinished += 1;
     if tries.unfinished > MAX_UNFINISHED {
         let why = "the model never called finish_task, which this run demands".to_string();

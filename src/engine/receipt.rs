@@ -147,6 +147,7 @@ impl Tally {
 mod tests {
     use super::*;
     use crate::protocol::ToolStatus;
+    use std::sync::Arc;
 
     fn outcome(facts: Facts) -> ToolOutcome {
         ToolOutcome {
@@ -184,7 +185,7 @@ mod tests {
     fn end(status: Status, answer: &str) -> TurnEnd {
         TurnEnd {
             status,
-            answer: answer.to_string(),
+            answer: Arc::new(answer.to_string()),
             why: None,
         }
     }

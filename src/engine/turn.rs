@@ -33,6 +33,7 @@ use crate::tools::Toolbox;
 use crate::undo::Journal;
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Instant;
 
@@ -328,8 +329,8 @@ impl Engine {
     fn accept(&mut self, turn: &mut Turn, request: RequestId, bytes: u64, reply: &Reply) {
         turn.tally.replied(&reply.usage);
         let message = Message::Assistant {
-            content: reply.content.clone(),
-            thinking: reply.thinking.clone(),
+            content: Arc::clone(&reply.content),
+            thinking: Arc::clone(&reply.thinking),
             calls: reply.calls.clone(),
         };
         self.append(message);

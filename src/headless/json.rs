@@ -493,7 +493,7 @@ fn write_receipt(w: &mut Writer, receipt: &Receipt) {
         None => w.null(),
     };
     w.key("answer")
-        .string(&receipt.answer)
+        .string(receipt.answer.trim())
         .key("verdict")
         .string(&receipt.verdict);
     changes(w.key("files"), &receipt.files);

@@ -9,8 +9,8 @@
 //!                               └── Ctrl-C, SIGTERM, SIGHUP, SIGQUIT
 //! ```
 //!
-//! With `--output text` standard output gets the final answer and nothing else, byte for byte as the model wrote it plus a line feed
-//! where it lacks one; on a terminal it is made harmless first. Nothing of an unfinished reply is printed there: what had come of it
+//! With `--output text` standard output gets the final answer and nothing else, byte for byte as the model wrote it, but for blanks at
+//! its ends, and a line feed; on a terminal it is made harmless first. Nothing of an unfinished reply is printed there: what had come of it
 //! when it broke off is told on standard error, and is the member `partial` with `--output json`.
 //!
 //! The first Ctrl-C cancels the turn (its receipt follows, exit code 130), a second one ends the program at once. SIGTERM, SIGHUP and
@@ -330,7 +330,7 @@ impl Run {
         };
         if let Some(receipt) = self.receipt.take() {
             match self.output {
-                Output::Text => self.answer(receipt.answer),
+                Output::Text => self.answer(receipt.answer.trim()),
                 Output::Json => {
                     let line = json::summary(
                         &receipt,
@@ -353,17 +353,16 @@ impl Run {
         }
     }
 
-    fn answer(&mut self, mut answer: String) {
+    fn answer(&mut self, answer: &str) {
         if answer.is_empty() {
             return;
         }
         if io::stdout().is_terminal() {
-            answer = text::plain(&answer).into_owned();
+            self.write(text::plain(answer).as_bytes());
+        } else {
+            self.write(answer.as_bytes());
         }
-        if !answer.ends_with('\n') {
-            answer.push('\n');
-        }
-        self.write(answer.as_bytes());
+        self.write(b"\n");
     }
 }
 
@@ -375,7 +374,7 @@ struct Partial {
 }
 
 impl Partial {
-    const MAX_BYTES: usize = 256 << 10;
+    const MAX_BYTES: usize = 64 << 10;
 
     fn push(&mut self, piece: &str) {
         let whole = self.bytes == self.text.len();

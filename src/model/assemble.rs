@@ -24,6 +24,7 @@ use super::Reply;
 use super::leak;
 use super::ollama::{RawCall, Record};
 use crate::protocol::{CallId, StopReason, ToolCall, Usage};
+use std::sync::Arc;
 
 /// Adds records up. Pure: no I/O, no clock.
 #[derive(Debug, Default)]
@@ -129,8 +130,8 @@ impl Assembler {
             content = split.content.to_string();
         }
         Ok(Reply {
-            content,
-            thinking,
+            content: Arc::new(content),
+            thinking: Arc::new(thinking),
             calls: identify(self.calls, fresh_id),
             stop,
             usage: self.usage,

@@ -36,6 +36,7 @@ use crate::http::Target;
 use crate::http::client::Timeouts;
 use crate::protocol::{StopReason, Tap, ToolCall, Usage, Waiting};
 use crate::sys::Cancel;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// `--think`.
@@ -208,9 +209,9 @@ pub struct Shape {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// The answer, without calls and thinking that stood in it.
-    pub content: String,
+    pub content: Arc<String>,
     /// The thinking.
-    pub thinking: String,
+    pub thinking: Arc<String>,
     /// In order, each with an id of its own. Names and arguments are as the model made them.
     pub calls: Vec<ToolCall>,
     /// Why it ended.

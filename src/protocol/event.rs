@@ -19,6 +19,7 @@
 use super::{
     AskId, CallId, Decision, Question, RequestId, StopReason, ToolCall, ToolOutcome, TurnId, Usage,
 };
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One piece of news, in order.
@@ -273,8 +274,8 @@ pub enum Status {
 pub struct Receipt {
     /// How it ended.
     pub status: Status,
-    /// The model's last words; empty when it had none.
-    pub answer: String,
+    /// The model's last words as they came, blanks around them included; empty when it had none.
+    pub answer: Arc<String>,
     /// One line: "model says done; last command failed: ctest (exit 8)".
     pub verdict: String,
     /// Each changed file once, in order of first change.

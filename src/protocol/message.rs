@@ -10,8 +10,11 @@
 //! ```
 //!
 //! Invariant: one system message, first. Invariant: all calls of one answer stand in one assistant message and are followed by one
-//! tool message each, in the order of the calls, with nothing between (templates match results by position).
+//! tool message each, in the order of the calls, with nothing between (templates match results by position). Invariant: what the model
+//! said, which may be megabytes, is there once: reply, message and receipt share the string that it was assembled in (an `Arc<str>`
+//! would have to copy it).
 use super::{CallId, ToolCall};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One message.
@@ -37,9 +40,9 @@ pub enum Message {
     /// A complete reply.
     Assistant {
         /// What it said; never holds thinking.
-        content: String,
+        content: Arc<String>,
         /// What it thought; sent back while the turn runs.
-        thinking: String,
+        thinking: Arc<String>,
         /// What it asked for, in order.
         calls: Vec<ToolCall>,
     },

@@ -36,7 +36,7 @@ fn an_answer_without_calls() {
         ]
     );
     let receipt = receipt(&events);
-    assert_eq!(receipt.answer, "Hello.");
+    assert_eq!(*receipt.answer, "Hello.");
     assert_eq!((receipt.calls, receipt.requests), (0, 1));
     assert_eq!((receipt.prompt_tokens, receipt.output_tokens), (900, 40));
     assert_eq!(
@@ -262,7 +262,7 @@ fn finish_task_ends_the_turn_alone_and_is_refused_beside_other_calls() {
             "turn 1 ended: Blocked; model says blocked",
         ]
     );
-    assert_eq!(receipt(&events).answer, "no compiler");
+    assert_eq!(*receipt(&events).answer, "no compiler");
     assert_eq!(
         show(&run.turn("again")).last().unwrap(),
         "turn 2 ended: Done; done"
@@ -296,7 +296,7 @@ fn strict_completion_needs_finish_task() {
             "turn 1 ended: Done; done",
         ]
     );
-    assert_eq!(receipt(&events).answer, "all good");
+    assert_eq!(*receipt(&events).answer, "all good");
     run.finish();
 }
 
@@ -461,4 +461,23 @@ fn a_tap_sees_each_stage_in_order() {
             "event replied",
         ]
     );
+}
+
+#[test]
+fn what_the_model_said_is_kept_once() {
+    let said = Arc::new(Mutex::new(None));
+    let sink = Arc::clone(&said);
+    let run = Run::start(Scene::new(vec![says(" an answer\n")]), |_, setup| {
+        setup.tap = Tap(Some(Arc::new(move |stage: &Stage<'_>| {
+            if let Stage::Reply(Message::Assistant { content, .. }) = stage {
+                *sink.lock().expect("not poisoned") = Some(Arc::clone(content));
+            }
+        })));
+    });
+    let events = run.turn("go");
+    let recorded = said.lock().expect("not poisoned").take().expect("a reply");
+    // The same string, not an equal one: it may be megabytes.
+    assert!(Arc::ptr_eq(&recorded, &receipt(&events).answer));
+    assert_eq!(*recorded, " an answer\n");
+    run.finish();
 }

@@ -6,8 +6,9 @@ use crate::support::temp::Temp;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use zcoder::json::Tree;
-use zcoder::model::script::Script;
+use zcoder::model::script::{Script, Step};
 use zcoder::standin::{Pace, StandIn};
+use zcoder::text;
 
 #[test]
 fn text_is_the_answer_and_nothing_else() {
@@ -371,4 +372,60 @@ fn a_record_plays_as_it_was() {
     let server = StandIn::start(options, None).expect("a stand-in");
     let again = run_task(&folder, &server, &args[..4]);
     assert_eq!(again, first);
+}
+
+/// A stand-in whose chat is these records.
+fn saying(temp: &Temp, records: &str) -> StandIn {
+    let record = temp.path().join("record");
+    let server = standin(None);
+    let args = ["-qp", "hello", "--record"];
+    run(task(temp.path(), &server, &args).arg(&record));
+    let mut script = Script::parse(&temp.read("record")).expect("a script");
+    let chat = script.exchanges.last_mut().expect("the chat");
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n";
+    chat.steps = vec![Step::Send(format!("{head}{records}").into_bytes())];
+    let mut options = options(None);
+    options.script = Some(script);
+    StandIn::start(options, None).expect("a stand-in")
+}
+
+#[test]
+fn an_answer_is_printed_as_it_came_but_for_blanks_at_its_ends() {
+    let temp = Temp::new();
+    let records = concat!(
+        r#"{"message":{"content":" \n  two  \u001b[1m"}}"#,
+        "\n",
+        r#"{"message":{"content":"lines\n\n é \n\n"},"done":true}"#
+    );
+    let answer = "two  \u{1b}[1mlines\n\n é";
+    let server = saying(&temp, records);
+    let text = run_task(temp.path(), &server, &["-qp", "hello"]);
+    assert_eq!((text.code, text.out), (Some(0), format!("{answer}\n")));
+    let server = saying(&temp, records);
+    let json = run_task(temp.path(), &server, &["-qp", "hello", "--output", "json"]);
+    let tree = Tree::parse(json.out.as_bytes()).expect("one JSON text");
+    let told = tree.root().get("answer");
+    assert_eq!(told.and_then(|told| told.as_str()), Some(answer));
+}
+
+#[test]
+fn of_a_long_reply_that_broke_off_the_beginning_is_told() {
+    let temp = Temp::new();
+    for (bytes, beginning) in [(65_536, ""), (65_537, ", which began")] {
+        let record = format!(
+            "{{\"message\":{{\"content\":\"{}\"}}}}\n",
+            "x".repeat(bytes)
+        );
+        let ran = run_task(temp.path(), &saying(&temp, &record), &["-qp", "hello"]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""));
+        let told = format!(
+            "partial   {} bytes of a reply that broke off{beginning}; nothing of it was acted on:\n",
+            text::grouped(bytes as u64)
+        );
+        let rest = ran
+            .err
+            .strip_prefix(&told)
+            .unwrap_or_else(|| panic!("{}", &ran.err[..100]));
+        assert!(rest.starts_with(&format!("{}\n", "x".repeat(65_536))));
+    }
 }

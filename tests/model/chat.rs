@@ -16,7 +16,9 @@ use zcoder::sys::Cancel;
 fn reply(result: Result<Reply, Error>) -> (String, String, Vec<String>, StopReason) {
     let reply = result.expect("a reply");
     let calls = calls(&reply);
-    (reply.thinking, reply.content, calls, reply.stop)
+    let texts = [reply.thinking, reply.content].map(|text| text.to_string());
+    let [thinking, content] = texts;
+    (thinking, content, calls, reply.stop)
 }
 
 #[track_caller]
@@ -339,7 +341,7 @@ fn row_38_calls_keep_their_order_and_get_ids_of_their_own() {
         for lines in [&apart[..], &together[..]] {
             let (result, _) = talk(&Peer::streaming(lines.join("\n").as_bytes()));
             let reply = result.expect("a reply");
-            assert_eq!(reply.content, "abc");
+            assert_eq!(*reply.content, "abc");
             assert_eq!(
                 calls(&reply),
                 [
@@ -570,8 +572,8 @@ const RECORDED: &str = concat!(
 #[track_caller]
 fn check_recorded(result: Result<Reply, Error>, seen: &Seen) {
     let reply = result.expect("a reply");
-    assert_eq!(reply.thinking, "Lét me é\nx");
-    assert_eq!(reply.content, "<a> 😀 😀 end");
+    assert_eq!(*reply.thinking, "Lét me é\nx");
+    assert_eq!(*reply.content, "<a> 😀 😀 end");
     assert_eq!(
         calls(&reply),
         [r#"read_file {"path":"ä\n"}"#, r#"list_files {"n":1.50}"#]
@@ -1049,7 +1051,8 @@ fn a_lone_closing_tag_and_an_unfinished_thought() {
         (reply.thinking, reply.content, reply.notes.len())
     };
     let expect = |thinking: &str, content: &str, notes: usize| {
-        (thinking.to_string(), content.to_string(), notes)
+        let text = |text: &str| Arc::new(text.to_string());
+        (text(thinking), text(content), notes)
     };
     assert_eq!(
         ending("plan...</think>answer", ""),

@@ -283,7 +283,7 @@ fn nothing_is_recovered_from_a_cut_reply_or_beside_real_calls_or_from_thinking()
     let untouched = |peer: &Peer| {
         let reply = talk(peer).0.expect("a reply");
         assert!(!reply.recovered && reply.tried.is_none());
-        (reply.content.clone(), calls(&reply).len())
+        (reply.content.to_string(), calls(&reply).len())
     };
     let length = stream(CALL, r#"},"done":true,"done_reason":"length"}"#);
     assert_eq!(untouched(&length), (CALL.to_string(), 0));

@@ -1,6 +1,7 @@
 //! The bytes of requests.
 
 use super::{shape, tree};
+use std::sync::Arc;
 use zcoder::model::{Backend, RequestBody, Shape, Think};
 use zcoder::protocol::{CallId, Message, Note, Tap, ToolCall};
 
@@ -40,8 +41,8 @@ fn conversation() -> Vec<Message> {
             text: "What is in a.rs?\u{2028}</x>\u{7f}".to_string(),
         },
         Message::Assistant {
-            content: String::new(),
-            thinking: "Look.".to_string(),
+            content: Arc::default(),
+            thinking: Arc::new("Look.".to_string()),
             calls: vec![call],
         },
         Message::Tool {
@@ -50,8 +51,8 @@ fn conversation() -> Vec<Message> {
             text: "fn main() {}\n".to_string(),
         },
         Message::Assistant {
-            content: "A program.".to_string(),
-            thinking: String::new(),
+            content: Arc::new("A program.".to_string()),
+            thinking: Arc::default(),
             calls: Vec::new(),
         },
     ]
@@ -149,8 +150,8 @@ fn options_are_sent_when_set() {
 fn arguments_that_are_no_object_are_sent_back_as_one() {
     let mut body = begin(&shape());
     body.push(&Message::Assistant {
-        content: "x".to_string(),
-        thinking: String::new(),
+        content: Arc::new("x".to_string()),
+        thinking: Arc::default(),
         calls: vec![call("c1", "", "[1]"), call("c2", "read_file", r#""a""#)],
     });
     assert!(
@@ -168,8 +169,8 @@ fn without_native_tools_calls_and_results_travel_as_text() {
     shape.native_tools = None;
     let mut body = begin(&shape);
     body.push(&Message::Assistant {
-        content: "I look.".to_string(),
-        thinking: String::new(),
+        content: Arc::new("I look.".to_string()),
+        thinking: Arc::default(),
         calls: vec![call("c1", "read_file", r#"{"path":"a.rs","start_line":3}"#)],
     });
     body.push(&Message::Tool {

@@ -7,8 +7,8 @@ const WINDOW: u64 = 16_384;
 
 fn reply(content: &str) -> Reply {
     Reply {
-        content: content.to_string(),
-        thinking: String::new(),
+        content: Arc::new(content.to_string()),
+        thinking: Arc::default(),
         calls: Vec::new(),
         stop: StopReason::Stop,
         usage: Usage {
@@ -38,7 +38,7 @@ fn tried() -> Reply {
 }
 
 fn thought() -> Reply {
-    let thinking = "hm".to_string();
+    let thinking = Arc::new("hm".to_string());
     Reply {
         thinking,
         ..reply("")
@@ -77,7 +77,7 @@ fn check(strict: bool, replies: &[Reply], expected: &[&str]) {
 
 #[test]
 fn a_plain_answer_ends_the_turn() {
-    check(false, &[reply(" Hello.\n")], &["Done \"Hello.\""]);
+    check(false, &[reply(" Hello.\n")], &["Done \" Hello.\\n\""]);
     let other = Reply {
         stop: StopReason::Other("eos".to_string()),
         ..reply("Hi")

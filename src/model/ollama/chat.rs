@@ -39,6 +39,7 @@ use crate::model::{Chat, Error, ModelEntry, Progress, Reply, Shape};
 use crate::protocol::{CallId, Stage, StopReason, ToolCall, Usage, Waiting};
 use crate::sys::{Cancel, poll, random};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// One record: a whole tool call with a file in it is one line (Ollama's own client stops at 8 MB).
@@ -427,8 +428,8 @@ impl Live<'_, '_> {
 
 /// A reply whose call came back in the server's complaint.
 fn handed_back(assembler: Assembler, call: FoundCall) -> Reply {
-    let content = assembler.content().to_string();
-    let thinking = assembler.thinking().to_string();
+    let content = Arc::new(assembler.content().to_string());
+    let thinking = Arc::new(assembler.thinking().to_string());
     Reply {
         content,
         thinking,
@@ -454,7 +455,7 @@ fn usable(mut reply: Reply, chat: &Chat<'_>) -> Reply {
         Recovered::None => {}
         Recovered::Calls { calls, content } => {
             reply.calls = calls.into_iter().map(identified).collect();
-            reply.content = content;
+            reply.content = Arc::new(content);
             // In the text protocol calls in the content are the rule, not a repair.
             reply.recovered = !chat.text_style;
         }
