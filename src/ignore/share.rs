@@ -2,34 +2,38 @@
 //! and why it ended early, if it did. `tools/search.rs` and the benchmarks call it.
 //!
 //! ```text
-//!             ┌─ lock ──────────────────────────┐
-//! worker 1 ◀──┤ Folder "src/"   next file 16    ├──▶ worker 2
-//! files 0-15  │ Walk            next number 116 │    files 16-31
-//!             └─────────────────────────────────┘
+//!             ┌─ walk ──────┐     ┌─ files ──────────────────────────┐
+//! worker 1 ◀──┤ next folder ├──▶  │ "src/" from file 16, "src/x/", … ├──▶ worker 2
+//!             └─────────────┘     │ next number 116                  │    files 16-31
+//!                                 └──────────────────────────────────┘
 //! ```
 //!
-//! There is no queue and no thread that fills one: who needs files takes the next ones of the present folder, and who finds none left
-//! reads the next folder while the others wait. Reading a folder takes a small part of the time that its files take.
+//! There is no thread that reads folders for the others: who takes files and sees that there are fewer than [`AHEAD`] left reads one more
+//! folder first, if nobody else does. So the others seldom find nothing and have to wait, which would cost them a tenth of their time.
 //!
 //! Every file has a number in the order of the walk, so results can be put in order whoever found them.
 //!
-//! Limits: memory is that of the walk and, for each worker, the folder whose files it has.
+//! Limits: memory is that of the walk, of the folder whose files each worker has, and of less than [`AHEAD`] files and one folder beyond.
 //!
 //! Invariant: each file is handed out once. Invariant: after a stop no worker begins another file.
 //!
-//! The lock: each worker takes it for a moment between files. An owner with a channel would have to run ahead of the workers, which needs
-//! a bound and a queue, and would cost two switches of threads for every file.
+//! The locks: that of the files is taken for a moment between files, that of the walk while a folder is read. An owner with a channel
+//! would cost two switches of threads for every few files.
 
 use super::walk::{Folder, Walk};
 use crate::sys::Cancel;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 /// Files taken at once: few enough that the last ones are shared, too.
 const TAKEN: usize = 16;
+/// With fewer files left the next folder is read: enough for the time that takes, few enough that no folder waits open for long.
+const AHEAD: usize = 32;
 
 /// When to stop before the end.
 #[derive(Debug)]
@@ -58,13 +62,29 @@ pub struct Entry<'a> {
 }
 
 struct Source<'w> {
-    walk: &'w mut Walk,
-    folder: Option<Arc<Folder>>,
-    /// Of the folder's files.
+    /// Whoever reads folders has this.
+    walk: Mutex<&'w mut Walk>,
+    files: Mutex<Files>,
+}
+
+/// What was read and not handed out yet.
+#[derive(Default)]
+struct Files {
+    folders: VecDeque<Arc<Folder>>,
+    /// Of the first folder's files.
     next: usize,
     /// Of the walk's files.
     number: u64,
+    /// No folder will follow.
+    complete: bool,
     stop: Option<Stop>,
+}
+
+/// Some files: their folder, which of its files, and the number of the first.
+struct Taken {
+    folder: Arc<Folder>,
+    files: Range<usize>,
+    first: u64,
 }
 
 impl Limits<'_> {
@@ -103,13 +123,10 @@ pub fn share<W: Send>(
     mut workers: Vec<W>,
     work: &(dyn Fn(&mut W, &Entry<'_>) + Sync),
 ) -> (Vec<W>, Option<Stop>) {
-    let source = Mutex::new(Source {
-        walk,
-        folder: None,
-        next: 0,
-        number: 0,
-        stop: None,
-    });
+    let source = Source {
+        walk: Mutex::new(walk),
+        files: Mutex::default(),
+    };
     thread::scope(|scope| {
         let mut own = None;
         for worker in &mut workers {
@@ -127,33 +144,26 @@ pub fn share<W: Send>(
             run(&source, limits, worker, work);
         }
     });
-    let source = source.into_inner().unwrap_or_else(PoisonError::into_inner);
-    (workers, source.stop)
+    let stop = locked(&source.files).stop;
+    (workers, stop)
 }
 
 fn run<W>(
-    source: &Mutex<Source<'_>>,
+    source: &Source<'_>,
     limits: &Limits<'_>,
     worker: &mut W,
     work: &(dyn Fn(&mut W, &Entry<'_>) + Sync),
 ) {
-    loop {
-        // A worker that panicked left nothing half done in here; its panic ends the scope.
-        let taken = source
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take(limits);
-        let Some((folder, files, first)) = taken else {
-            return;
-        };
-        for (number, index) in (first..).zip(files) {
+    while let Some(taken) = source.take(limits) {
+        for (number, index) in (taken.first..).zip(taken.files) {
             if limits.reached().is_some() {
                 // Said by whoever asks for files next.
                 break;
             }
+            let folder = &taken.folder;
             let name = folder.files().get(index);
             let entry = Entry {
-                folder: &folder,
+                folder,
                 name,
                 number,
             };
@@ -163,24 +173,72 @@ fn run<W>(
 }
 
 impl Source<'_> {
-    /// The next files: their folder, which of its files, and the number of the first.
-    fn take(&mut self, limits: &Limits<'_>) -> Option<(Arc<Folder>, std::ops::Range<usize>, u64)> {
+    /// The next files; `None`: there are no more, or it is time to stop.
+    fn take(&self, limits: &Limits<'_>) -> Option<Taken> {
         loop {
-            self.stop = self.stop.or_else(|| limits.reached());
-            if self.stop.is_some() {
+            let mut files = locked(&self.files);
+            files.stop = files.stop.or_else(|| limits.reached());
+            if files.stop.is_some() {
                 return None;
             }
-            if let Some(folder) = &self.folder {
-                let files = self.next..(self.next + TAKEN).min(folder.files().len());
-                if !files.is_empty() {
-                    let first = self.number;
-                    self.next = files.end;
-                    self.number += files.len() as u64;
-                    return Some((Arc::clone(folder), files, first));
+            let taken = files.take();
+            let (few, complete) = (files.are_few(), files.complete);
+            drop(files);
+            match taken {
+                Some(taken) => {
+                    if few && !complete {
+                        if let Ok(mut walk) = self.walk.try_lock() {
+                            self.read_on(&mut walk);
+                        }
+                    }
+                    return Some(taken);
+                }
+                None if complete => return None,
+                None => {
+                    let mut walk = locked(&self.walk);
+                    // Whoever had the walk until now may have read enough.
+                    if locked(&self.files).are_few() {
+                        self.read_on(&mut walk);
+                    }
                 }
             }
-            self.folder = Some(Arc::new(self.walk.next_folder()?));
-            self.next = 0;
         }
     }
+
+    /// Reads a folder. The lock of the walk is held, so that folders come in their order.
+    fn read_on(&self, walk: &mut Walk) {
+        let folder = walk.next_folder().map(Arc::new);
+        let mut files = locked(&self.files);
+        files.complete = folder.is_none();
+        files.folders.extend(folder);
+    }
+}
+
+impl Files {
+    fn take(&mut self) -> Option<Taken> {
+        let folder = Arc::clone(self.folders.front()?);
+        let files = self.next..(self.next + TAKEN).min(folder.files().len());
+        let first = self.number;
+        self.number += files.len() as u64;
+        self.next = files.end;
+        if self.next == folder.files().len() {
+            self.folders.pop_front();
+            self.next = 0;
+        }
+        Some(Taken {
+            folder,
+            files,
+            first,
+        })
+    }
+
+    fn are_few(&self) -> bool {
+        let files = self.folders.iter().map(|folder| folder.files().len());
+        files.sum::<usize>() - self.next < AHEAD
+    }
+}
+
+/// A worker that panicked left nothing half done in here; its panic ends the scope.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -84,3 +84,30 @@ fn no_file_is_begun_after_a_stop() {
     };
     assert_eq!(shared(&temp, 2, &over), (Vec::new(), Some(Stop::TimeUp)));
 }
+
+#[test]
+fn folders_are_read_shortly_before_their_files_are_handed_out() {
+    let temp = Temp::new();
+    // While their files are handed out there would be time to read all that follows.
+    for file in 0..500 {
+        temp.write(&format!("0/{file}"), "");
+    }
+    for folder in 1..10 {
+        temp.write(&format!("{folder}/a"), "");
+    }
+    let cancel = Cancel::new().expect("switch");
+    let limits = Limits {
+        cancel: &cancel,
+        deadline: None,
+    };
+    let mut walk = Walk::new(temp.path(), options(temp.path())).expect("opens");
+    let (workers, stop) = share(&mut walk, &limits, vec![Vec::new()], &|got, entry| {
+        if entry.number() == 400 {
+            std::fs::remove_file(temp.path().join("1/a")).expect("removes");
+        }
+        got.push(String::from_utf8(entry.path()).expect("UTF-8"))
+    });
+    let last = workers.concat().split_off(500);
+    let expected = (2..10).map(|folder| format!("{folder}/a"));
+    assert_eq!((last, stop), (expected.collect(), None));
+}
