@@ -2,6 +2,7 @@
 
 mod decode;
 mod policy;
+mod settings;
 mod tool;
 mod undo;
 

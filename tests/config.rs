@@ -1,5 +1,7 @@
 //! Tests of `config`: what a command line and variables mean, and what is said about those that mean nothing.
 
+mod files;
+
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -262,7 +264,7 @@ fn what_is_wrong_with_a_value_is_named() {
     refused(
         &["--yes", "--read-only"],
         none,
-        "--read-only and --yes exclude each other; drop one",
+        "--yes and --read-only exclude each other; drop one",
     );
     refused(
         &["--yes", "--edits", "ask"],
@@ -272,7 +274,7 @@ fn what_is_wrong_with_a_value_is_named() {
     refused(
         &["--think", "on", "--no-think"],
         none,
-        "--no-think and --think exclude each other; drop one",
+        "--think and --no-think exclude each other; drop one",
     );
     refused(
         &["standin", "--port", "65536"],

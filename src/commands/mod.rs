@@ -37,7 +37,8 @@ mod undo;
 mod wire;
 
 use crate::config::{
-    self, Command, DemoSettings, StandInSettings, Typed, UsageError, current_folder, settings,
+    self, Command, DemoSettings, Paths, StandInSettings, Typed, UsageError, current_folder, layers,
+    settings,
 };
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::protocol::DecidedBy;
@@ -93,6 +94,19 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
         Command::Help => help::run(&typed.words),
         Command::Version => Ok(version()),
     }
+}
+
+/// What was typed with the settings of user and site below it, and our folders. Variables that name no folder are said.
+fn configured(typed: &Typed) -> Result<(Typed, Paths), UsageError> {
+    let paths = Paths::find(&config::variable);
+    for name in &paths.ignored {
+        note(&format!(
+            "zcoder: {name} is not used: it is no absolute path"
+        ));
+    }
+    let mut typed = typed.clone();
+    layers::add_machine(&mut typed, &paths)?;
+    Ok((typed, paths))
 }
 
 /// Exactly `N` words after the command.

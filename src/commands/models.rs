@@ -11,6 +11,7 @@
 //!
 //! Read next: `model/choose.rs`, which of these is taken when none is named.
 
+use super::configured;
 use crate::config::{Typed, UsageError, settings};
 use crate::headless::Output;
 use crate::headless::out::{Out, complain, exit, note, with_stdout};
@@ -30,8 +31,9 @@ struct Row {
 
 /// Lists them.
 pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
-    let server = settings::server(typed)?;
-    let output = settings::output(typed)?;
+    let (typed, _) = configured(typed)?;
+    let server = settings::server(&typed)?;
+    let output = settings::output(&typed)?;
     for warning in &server.warnings {
         note(&format!("zcoder: {warning}"));
     }

@@ -15,13 +15,16 @@
 //!
 //! Read next: `policy/judge.rs`, `policy/rules.rs`.
 
+use super::configured;
 use super::run::open_workspace;
 use crate::config::permissions::{self, Permissions};
-use crate::config::{self, Id, Paths, Typed, UsageError, current_folder, paths, settings, utf8};
+use crate::config::{
+    self, Id, Paths, Typed, UsageError, current_folder, layers, paths, settings, utf8,
+};
 use crate::headless::out::{exit, note, with_stdout};
 use crate::policy::rules::{self, Author, Fault, Rule};
-use crate::policy::trust::{self, State, Trust};
-use crate::policy::{self, Command, Kept, Policy, Verdict};
+use crate::policy::trust::{self, Found, State, Trust};
+use crate::policy::{Check, Command, Kept, Policy, Verdict};
 use crate::protocol::Question;
 use crate::sys::file;
 use crate::text;
@@ -40,17 +43,15 @@ pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError
         });
     }
     let text = utf8(text, "the command")?;
-    let paths = Paths::find(&config::variable);
-    let place = paths::place(typed, &paths, current_folder().as_deref())?;
-    let permissions = permissions::permissions(typed, place.broad)?;
-    let limits = settings::tool_limits(typed)?;
+    let (mut typed, paths) = configured(typed)?;
+    let place = paths::place(&typed, &paths, current_folder().as_deref())?;
     let workspace = open_workspace(&place.folder, paths.off_limits())?;
-    let policy = build(
-        permissions,
-        &paths,
-        workspace.root(),
-        typed.is_on(Id::Trust),
-    );
+    let brought = Brought::look(&paths, workspace.root(), typed.is_on(Id::Trust));
+    brought.settings(&mut typed)?;
+    let permissions = permissions::permissions(&typed, place.broad)?;
+    let limits = settings::tool_limits(&typed)?;
+    let checks = settings::checks(&typed);
+    let policy = build(permissions, &paths, workspace.root(), &brought, checks);
     let command = Command {
         text: text.to_string(),
         cwd: workspace.root().to_path_buf(),
@@ -119,7 +120,8 @@ pub(super) fn build(
     permissions: Permissions,
     paths: &Paths,
     root: &Path,
-    trust_now: bool,
+    brought: &Brought,
+    checks: Vec<Check>,
 ) -> Policy {
     let mut policy = Policy::new(
         permissions.commands,
@@ -136,7 +138,7 @@ pub(super) fn build(
     if let Some(folder) = searched_inside(root) {
         let folder = match folder.as_os_str().is_empty() {
             true => "an empty entry".to_string(),
-            false => shown(&folder, paths),
+            false => paths.shown(&folder),
         };
         note(&format!(
             "zcoder: PATH has {folder}, which may hold programs of the workspace: no command passes without a rule"
@@ -151,7 +153,7 @@ pub(super) fn build(
     if let Some(kept) = kept(paths, root) {
         policy.keep_in(kept);
     }
-    brought_along(&mut policy, paths, root, trust_now);
+    brought.add_to(&mut policy, checks);
     policy
 }
 
@@ -173,7 +175,7 @@ pub(super) fn user_rules(paths: &Paths) -> (Vec<Rule>, Vec<String>) {
     let Some(path) = paths.config.as_ref().map(|folder| folder.join("rules")) else {
         return (Vec::new(), Vec::new());
     };
-    let name = shown(&path, paths);
+    let name = paths.shown(&path);
     let text = match read(&path) {
         Ok(None) => return (Vec::new(), Vec::new()),
         Ok(Some(bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -230,68 +232,78 @@ pub(super) fn kept(paths: &Paths, root: &Path) -> Option<Kept> {
     }
 }
 
-/// The rules and checks of the workspace, as far as they are trusted.
-fn brought_along(policy: &mut Policy, paths: &Paths, root: &Path, trust_now: bool) {
-    let found = trust::look(root);
-    let opened = Trust::open(paths.state.as_deref(), root);
-    let mut trust = match opened {
-        Ok(trust) => trust,
-        Err(error) => {
-            note(&format!(
-                "zcoder: what is trusted here cannot be read ({error}); nothing is"
-            ));
-            return;
-        }
-    };
-    if trust_now {
-        trust.trust_now(&found);
-    }
-    // What this version uses; the rest is listed by `zcoder trust`.
-    let ours = found
-        .iter()
-        .filter(|found| [trust::RULES, trust::SETTINGS].contains(&found.path.as_str()));
-    let unused: Vec<String> = ours
-        .filter_map(|found| match trust.state(found) {
-            State::Trusted => None,
-            State::New => Some(found.path.clone()),
-            State::Changed => Some(format!("{} (changed)", found.path)),
-            State::Unusable => Some(format!("{} (cannot be read)", found.path)),
-        })
-        .collect();
-    if !unused.is_empty() {
-        note(&format!(
-            "zcoder: not used, since it is not trusted: {}; `zcoder trust` shows and accepts it",
-            unused.join(", ")
-        ));
-    }
-    if let Some(bytes) = trust.usable(&found, trust::RULES) {
-        let text = String::from_utf8_lossy(bytes);
-        let (rules, faults) = rules::read(&text, trust::RULES, Author::Project);
-        for fault in &faults {
-            note(&format!("zcoder: {}", faulty(trust::RULES, fault)));
-        }
-        policy.add_rules(rules);
-    }
-    if let Some(bytes) = trust.usable(&found, trust::SETTINGS) {
-        match policy::read_checks(bytes) {
-            Ok(checks) => policy.add_checks(checks),
-            Err(error) => note(&format!(
-                "zcoder: {}: {error}; its checks are not used",
-                trust::SETTINGS
-            )),
-        }
-    }
+/// What a workspace brings along, and how far it is trusted.
+pub(super) struct Brought {
+    found: Vec<Found>,
+    trust: Option<Trust>,
 }
 
-/// A path for people: `~` for the home folder.
-pub(super) fn shown(path: &Path, paths: &Paths) -> String {
-    let below = paths
-        .home
-        .as_ref()
-        .and_then(|home| path.strip_prefix(home).ok());
-    let shown = match below {
-        Some(below) => format!("~/{}", below.display()),
-        None => path.display().to_string(),
-    };
-    text::visible(&shown).replace('\n', "\\n")
+impl Brought {
+    /// Looks at it once, and says what is not used. `root` is canonical.
+    pub(super) fn look(paths: &Paths, root: &Path, trust_now: bool) -> Brought {
+        let found = trust::look(root);
+        let mut trust = match Trust::open(paths.state.as_deref(), root) {
+            Ok(trust) => trust,
+            Err(error) => {
+                note(&format!(
+                    "zcoder: what is trusted here cannot be read ({error}); nothing is"
+                ));
+                return Brought { found, trust: None };
+            }
+        };
+        if trust_now {
+            trust.trust_now(&found);
+        }
+        // What this version uses; the rest is listed by `zcoder trust`.
+        let ours = found
+            .iter()
+            .filter(|found| [trust::RULES, trust::SETTINGS].contains(&found.path.as_str()));
+        let unused: Vec<String> = ours
+            .filter_map(|found| match trust.state(found) {
+                State::Trusted => None,
+                State::New => Some(found.path.clone()),
+                State::Changed => Some(format!("{} (changed)", found.path)),
+                State::Unusable => Some(format!("{} (cannot be read)", found.path)),
+            })
+            .collect();
+        if !unused.is_empty() {
+            note(&format!(
+                "zcoder: not used, since it is not trusted: {}; `zcoder trust` shows and accepts it",
+                unused.join(", ")
+            ));
+        }
+        let trust = Some(trust);
+        Brought { found, trust }
+    }
+
+    /// The bytes of a file, if exactly they are trusted.
+    pub(super) fn usable(&self, path: &str) -> Option<&[u8]> {
+        self.trust.as_ref()?.usable(&self.found, path)
+    }
+
+    /// Puts the project's settings below what was typed, if they are trusted.
+    pub(super) fn settings(&self, typed: &mut Typed) -> Result<(), UsageError> {
+        let Some(bytes) = self.usable(trust::SETTINGS) else {
+            return Ok(());
+        };
+        for left_out in layers::add_project(typed, bytes)? {
+            note(&format!(
+                "zcoder: {left_out}; what the project says is not used"
+            ));
+        }
+        Ok(())
+    }
+
+    /// The project's rules and checks.
+    fn add_to(&self, policy: &mut Policy, checks: Vec<Check>) {
+        if let Some(bytes) = self.usable(trust::RULES) {
+            let text = String::from_utf8_lossy(bytes);
+            let (rules, faults) = rules::read(&text, trust::RULES, Author::Project);
+            for fault in &faults {
+                note(&format!("zcoder: {}", faulty(trust::RULES, fault)));
+            }
+            policy.add_rules(rules);
+        }
+        policy.add_checks(checks);
+    }
 }

@@ -15,8 +15,9 @@
 //!
 //! Read next: `headless/mod.rs`, then `engine/turn.rs`.
 
-use super::{taps, undo};
-use crate::config::{self, Id, Settings, Source, Typed, UsageError, git, utf8};
+use super::policy::Brought;
+use super::{configured, taps, undo};
+use crate::config::{Id, Settings, Source, Typed, UsageError, current_folder, git, paths, utf8};
 use crate::engine::{self, Setup};
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, Options};
@@ -49,14 +50,19 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
             value: "TEXT".to_string(),
         });
     };
-    let settings = Settings::resolve(typed, &config::variable)?;
+    let (mut typed, paths) = configured(typed)?;
+    let place = paths::place(&typed, &paths, current_folder().as_deref())?;
+    let workspace = open_workspace(&place.folder, paths.off_limits())?;
+    let brought = Brought::look(&paths, workspace.root(), typed.is_on(Id::Trust));
+    brought.settings(&mut typed)?;
+    let settings = Settings::resolve(&typed, paths, place)?;
     let task = Task::read(&given.value, settings.quiet)?;
     for warning in &settings.server.warnings {
         note(&format!("zcoder: {warning}"));
     }
     let tap = open_tap(&settings)?;
     let tty = Tty::open();
-    let setup = match setup(&settings, tap, tty.is_some())? {
+    let setup = match setup(&settings, workspace, &brought, tap, tty.is_some()) {
         Ok(setup) => setup,
         Err(error) => {
             complain(&error.to_string());
@@ -77,30 +83,29 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     Ok(headless::run(setup, options))
 }
 
-/// The parts of the program, put together. The inner error is the system's (no randomness, no pipes).
+/// The parts of the program, put together. The error is the system's (no randomness, no pipes).
 fn setup(
     settings: &Settings,
+    workspace: Workspace,
+    brought: &Brought,
     tap: Tap,
     interactive: bool,
-) -> Result<io::Result<Setup>, UsageError> {
-    let workspace = open_workspace(&settings.place.folder, settings.paths.off_limits())?;
+) -> io::Result<Setup> {
     let permissions = settings.permissions;
+    let checks = settings.checks.clone();
     let policy = super::policy::build(
         permissions,
         &settings.paths,
         workspace.root(),
-        settings.trust,
+        brought,
+        checks,
     );
     let ignore_rules = git::ignore_rules(&settings.paths);
-    let parts = || -> io::Result<(PathBuf, Log)> {
-        let outputs = settings
-            .paths
-            .temp
-            .join(format!("zcoder-{}", random::id(12)?));
-        Ok((outputs, Log::in_memory()?))
-    };
+    let temp = &settings.paths.temp;
+    let outputs = temp.join(format!("zcoder-{}", random::id(12)?));
+    let log = Log::in_memory()?;
     let root = workspace.root().to_path_buf();
-    Ok(parts().map(|(outputs, log)| Setup {
+    Ok(Setup {
         journal: undo::journal(&settings.paths, &root, &log.id().0),
         backend: Backend::ollama(&settings.server.options, tap.clone()),
         model: settings.server.options.clone(),
@@ -115,7 +120,7 @@ fn setup(
         refuses: permissions.deny_questions.then_some("--deny-commands"),
         strict_finish: settings.strict_finish,
         offline: settings.offline,
-    }))
+    })
 }
 
 /// Opens it, or says what is wrong with it.

@@ -13,11 +13,11 @@
 //!
 //! Read next: `tools/mod.rs`.
 
+use super::policy::Brought;
 use super::run::{STDIN_BYTES, open_workspace, read_stdin};
-use super::undo;
+use super::{configured, undo};
 use crate::config::{
-    self, Id, Paths, Source, Typed, UsageError, current_folder, git, paths, permissions, settings,
-    utf8,
+    Id, Source, Typed, UsageError, current_folder, git, paths, permissions, settings, utf8,
 };
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, ask, status_word};
@@ -50,22 +50,20 @@ enum Stop {
 /// Runs it; the exit code.
 pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError> {
     let [name, arguments] = words;
-    let folders = Paths::find(&config::variable);
-    let place = paths::place(typed, &folders, current_folder().as_deref())?;
-    let permissions = permissions::permissions(typed, place.broad)?;
-    let limits = settings::tool_limits(typed)?;
+    let (mut typed, folders) = configured(typed)?;
+    let place = paths::place(&typed, &folders, current_folder().as_deref())?;
     let call = ToolCall {
         id: CallId("call_1".to_string()),
         name: utf8(name, "the tool's name")?.to_string(),
         arguments: read_arguments(arguments)?,
     };
     let workspace = open_workspace(&place.folder, folders.off_limits())?;
-    let policy = super::policy::build(
-        permissions,
-        &folders,
-        workspace.root(),
-        typed.is_on(Id::Trust),
-    );
+    let brought = Brought::look(&folders, workspace.root(), typed.is_on(Id::Trust));
+    brought.settings(&mut typed)?;
+    let permissions = permissions::permissions(&typed, place.broad)?;
+    let limits = settings::tool_limits(&typed)?;
+    let checks = settings::checks(&typed);
+    let policy = super::policy::build(permissions, &folders, workspace.root(), &brought, checks);
     let ids = random::id(12).and_then(|id| Ok((id, SessionId::new(SystemTime::now())?)));
     let (outputs, session) = match ids {
         Ok((id, session)) => (folders.temp.join(format!("zcoder-{id}")), session),

@@ -16,15 +16,11 @@
 //!
 //! Read next: `policy/trust.rs`.
 
-use super::policy::shown;
 use super::run::open_workspace;
-use crate::config::{self, Id, Paths, Source, Typed, UsageError, current_folder, paths};
+use crate::config::{self, Id, Paths, Source, Typed, UsageError, current_folder, layers, paths};
 use crate::headless::out::{complain, exit, note, with_stdout};
+use crate::policy::rules::{self, Author};
 use crate::policy::trust::{self, Found, State, Trust};
-use crate::policy::{
-    self,
-    rules::{self, Author},
-};
 use crate::sha256;
 use crate::sys::Cancel;
 use crate::sys::tty::Tty;
@@ -61,7 +57,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         note("nothing here wants to be trusted");
         return Ok(exit::DONE);
     }
-    let listing = format!("{}\n{}", shown(root, &paths), listing(&trust, &found));
+    let listing = format!("{}\n{}", paths.shown(root), listing(&trust, &found));
     let settled = found.iter().all(|found| match trust.state(found) {
         State::Trusted | State::Unusable => true,
         State::New | State::Changed => false,
@@ -125,7 +121,7 @@ fn asked(tty: &Tty, listing: &str) -> io::Result<bool> {
     Ok(line == "y" || line == "yes")
 }
 
-/// One line a file; of rules and checks also what they say.
+/// One line a file; of rules and settings also what they say.
 fn listing(trust: &Trust, found: &[Found]) -> String {
     let mut out = String::new();
     let wide = found
@@ -159,7 +155,7 @@ fn listing(trust: &Trust, found: &[Found]) -> String {
     out
 }
 
-/// What a file of rules or checks says.
+/// What a file of rules or settings says.
 fn inside(path: &str, bytes: &[u8]) -> Vec<String> {
     if path == trust::RULES {
         let (rules, faults) = rules::read(&String::from_utf8_lossy(bytes), path, Author::Project);
@@ -175,12 +171,9 @@ fn inside(path: &str, bytes: &[u8]) -> Vec<String> {
     if path != trust::SETTINGS {
         return Vec::new();
     }
-    match policy::read_checks(bytes) {
-        Ok(checks) => checks
-            .iter()
-            .map(|check| format!("check {}: {}", check.name(), check.text()))
-            .collect(),
-        Err(error) => vec![error],
+    match layers::lines(bytes) {
+        Ok(lines) => lines,
+        Err(error) => vec![error.to_string()],
     }
 }
 

@@ -19,13 +19,47 @@ pub enum Source {
     Flag(&'static str),
     /// A variable of the environment.
     Variable(&'static str),
+    /// A settings file. It is read once and holds until the program ends, and so does its place.
+    File(&'static Origin),
+}
+
+/// Where a value stands in a settings file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Whose file.
+    pub layer: Layer,
+    /// `~/.config/zcoder/config.json:3:12`
+    pub name: String,
+    /// `context_window`
+    pub key: String,
+}
+
+/// Whose settings, from the weakest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// The machine's: `/etc/zcoder/config.json`.
+    Site,
+    /// The user's: `config.json` in the folder of our configuration.
+    User,
+    /// The workspace's: `.zcoder/config.json`, once it is trusted.
+    Project,
 }
 
 impl Source {
-    /// `--model` or `ZCODER_MODEL`.
+    /// `--model`, `ZCODER_MODEL` or `.zcoder/config.json:3:12`.
     pub fn name(self) -> &'static str {
         match self {
             Source::Flag(name) | Source::Variable(name) => name,
+            Source::File(origin) => &origin.name,
+        }
+    }
+
+    /// What a value from here weighs: flags > variables > project > user > site.
+    pub fn rank(self) -> u8 {
+        match self {
+            Source::File(origin) => origin.layer as u8,
+            Source::Variable(_) => 3,
+            Source::Flag(_) => 4,
         }
     }
 }
@@ -153,6 +187,31 @@ pub enum UsageError {
         /// Which.
         folder: String,
     },
+    /// A settings file cannot be used.
+    SettingsFile {
+        /// Its name.
+        file: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// What a settings file says is wrong.
+    Setting {
+        /// `~/.config/zcoder/config.json:3:12`
+        place: String,
+        /// What is wrong there.
+        fault: String,
+    },
+    /// A value that the site has locked.
+    Locked {
+        /// Who gave it.
+        source: Source,
+        /// The locked key.
+        key: String,
+        /// Where the lock stands.
+        place: String,
+        /// What the site says; empty: nothing.
+        holds: String,
+    },
     /// A file named by a flag cannot be used.
     File {
         /// Who named it.
@@ -205,6 +264,11 @@ impl fmt::Display for UsageError {
             } => match source {
                 Source::Flag(name) => write!(f, "`{name} {value}`: expected {expected}"),
                 Source::Variable(name) => write!(f, "{name} is `{value}`: expected {expected}"),
+                Source::File(origin) => write!(
+                    f,
+                    "{}: `{}` is `{value}`: expected {expected}",
+                    origin.name, origin.key
+                ),
             },
             UsageError::NotUtf8 { what, offset } => write!(
                 f,
@@ -263,6 +327,23 @@ impl fmt::Display for UsageError {
                 "`{folder}` is too broad to become the workspace by accident\n\
                  go to the project's folder, or name it: --workspace '{folder}' (edits are then asked for)"
             ),
+            UsageError::SettingsFile { file, cause } => write!(
+                f,
+                "cannot use `{file}`: {cause}\nmend it or move it away; `zcoder help settings` tells what may stand there"
+            ),
+            UsageError::Setting { place, fault } => write!(f, "{place}: {fault}"),
+            UsageError::Locked {
+                source,
+                key,
+                place,
+                holds,
+            } => {
+                write!(f, "{}: {place} locks `{key}`", source.name())?;
+                match holds.as_str() {
+                    "" => f.write_str("; leave it unset"),
+                    holds => write!(f, " at `{holds}`"),
+                }
+            }
             UsageError::File {
                 source,
                 file,

@@ -17,12 +17,14 @@
 //!
 //! Read next: `typed.rs`, which turns argv and environment into a list of rows with values.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// What the program is asked to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Command {
     /// No command word: one prompt, one turn (`-p`).
+    #[default]
     Run,
     /// `zcoder models`
     Models,
@@ -187,8 +189,44 @@ pub enum Takes {
     Nothing,
     /// Free text, named so in help; checked where it is understood.
     Value(&'static str),
+    /// A number, or a word in its place; named so in help.
+    Number(&'static str),
+    /// The name of a file.
+    File(&'static str),
+    /// The name of a folder.
+    Folder(&'static str),
     /// One of these words.
     OneOf(&'static [&'static str]),
+}
+
+impl Takes {
+    /// What follows, as help names it; `None`: nothing.
+    pub fn name(self) -> Option<Cow<'static, str>> {
+        match self {
+            Takes::Nothing => None,
+            Takes::Value(name) | Takes::Number(name) | Takes::File(name) | Takes::Folder(name) => {
+                Some(Cow::Borrowed(name))
+            }
+            Takes::OneOf(words) => Some(Cow::Owned(words.join("|"))),
+        }
+    }
+}
+
+/// Which settings files may say it (`file.rs`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// None: it is said for one run.
+    None,
+    /// The user's.
+    User,
+    /// The user's and the site's: a project has no say.
+    Machine,
+    /// The project's.
+    Project,
+    /// All of them.
+    All,
+    /// All of them, the project's and the site's only to tighten: these words, the tightest last. What is none of them is looser.
+    Tighten(&'static [&'static str]),
 }
 
 /// A heading of `--help`.
@@ -309,6 +347,10 @@ pub struct Flag {
     pub commands: &'static [Command],
     /// Its heading.
     pub group: Group,
+    /// The settings files that may say it, as `a_b` for `--a-b`.
+    pub files: Files,
+    /// What holds where nobody says anything; empty: nothing, or it depends.
+    pub default: &'static str,
     /// One or two sentences for the user.
     pub help: &'static str,
 }
@@ -317,13 +359,27 @@ impl Flag {
     /// `-m, --model NAME`
     pub fn usage(&self) -> String {
         let short = self.short.map(|c| format!("-{c}, ")).unwrap_or_default();
-        let value = match self.takes {
-            Takes::Nothing => String::new(),
-            Takes::Value(name) => format!(" {name}"),
-            Takes::OneOf(words) => format!(" {}", words.join("|")),
-        };
+        let value = self.takes.name();
+        let value = value.map(|name| format!(" {name}")).unwrap_or_default();
         format!("{short}{}{value}", self.long)
     }
+
+    /// Its name in a settings file.
+    pub fn key(&self) -> String {
+        key(self.long)
+    }
+
+    /// Whether this is its name in a settings file.
+    pub fn is_key(&self, name: &str) -> bool {
+        let long = self.long.trim_start_matches('-').bytes();
+        let long = long.map(|byte| if byte == b'-' { b'_' } else { byte });
+        long.eq(name.bytes())
+    }
+}
+
+/// `a_b` for `--a-b`.
+pub fn key(long: &str) -> String {
+    long.trim_start_matches('-').replace('-', "_")
 }
 
 impl Id {
@@ -358,7 +414,7 @@ const YES: &[Command] = &[
     Command::Trust,
 ];
 
-/// A flag without a short form or foreign spellings; rows that have them say so by `..`.
+/// A flag without a short form or foreign spellings, which no settings file may say; rows that have more say so by `..`.
 const fn flag(
     id: Id,
     long: &'static str,
@@ -369,6 +425,7 @@ const fn flag(
     help: &'static str,
 ) -> Flag {
     let (short, also) = (None, &[] as &[&str]);
+    let (files, default) = (Files::None, "");
     Flag {
         id,
         long,
@@ -378,12 +435,15 @@ const fn flag(
         env,
         commands,
         group,
+        files,
+        default,
         help,
     }
 }
 
+use Files::{All, Machine, Tighten, User};
 use Group as G;
-use Takes::{Nothing, OneOf, Value};
+use Takes::{File, Folder, Nothing, Number, OneOf, Value};
 
 /// All flags, grouped as in `--help`.
 #[rustfmt::skip] // a table: one row reads best in as few lines as it needs
@@ -395,87 +455,87 @@ pub const FLAGS: &[Flag] = &[
     flag(Id::Offline, "--offline", Nothing, &["ZCODER_OFFLINE"], RUN, G::Task,
         "with --what-would-be-sent: ask the server nothing, and say on standard error what was assumed"),
 
-    Flag { short: Some('m'), ..flag(Id::Model, "--model", Value("NAME"), &["ZCODER_MODEL"], RUN, G::Server,
+    Flag { short: Some('m'), files: All, ..flag(Id::Model, "--model", Value("NAME"), &["ZCODER_MODEL"], RUN, G::Server,
         "the model; without it the only one that has tools, or the one that is loaded. `zcoder models` lists them") },
-    flag(Id::Host, "--host", Value("ADDRESS"), &["ZCODER_HOST", "OLLAMA_HOST"], SERVER, G::Server,
-        "where Ollama listens, as in OLLAMA_HOST: `gpubox`, `10.0.0.7:11434`, `http://box/ollama`. Default 127.0.0.1:11434"),
-    flag(Id::Via, "--via", Value("COMMAND"), &["ZCODER_VIA"], SERVER, G::Server,
-        "a program whose standard input and output are the connection, e.g. `ssh -W {host}:{port} gpubox`. No shell is used"),
-    flag(Id::Header, "--header", Value("'NAME: VALUE'"), &["ZCODER_HEADER"], SERVER, G::Server,
-        "send this header with each request (repeatable); a secret belongs into the variable, where other users cannot see it"),
-    flag(Id::Think, "--think", OneOf(&["on", "off", "low", "medium", "high"]), &["ZCODER_THINK"], RUN, G::Server,
-        "ask a model that can think to do so, or not to. Without it the model's own default holds"),
+    Flag { files: Machine, default: "127.0.0.1:11434", ..flag(Id::Host, "--host", Value("ADDRESS"), &["ZCODER_HOST", "OLLAMA_HOST"], SERVER, G::Server,
+        "where Ollama listens, as in OLLAMA_HOST: `gpubox`, `10.0.0.7:11434`, `http://box/ollama`. Default 127.0.0.1:11434") },
+    Flag { files: Machine, ..flag(Id::Via, "--via", Value("COMMAND"), &["ZCODER_VIA"], SERVER, G::Server,
+        "a program whose standard input and output are the connection, e.g. `ssh -W {host}:{port} gpubox`. No shell is used") },
+    Flag { files: Machine, ..flag(Id::Header, "--header", Value("'NAME: VALUE'"), &["ZCODER_HEADER"], SERVER, G::Server,
+        "send this header with each request (repeatable); a secret belongs into the variable, where other users cannot see it") },
+    Flag { files: All, ..flag(Id::Think, "--think", OneOf(&["on", "off", "low", "medium", "high"]), &["ZCODER_THINK"], RUN, G::Server,
+        "ask a model that can think to do so, or not to. Without it the model's own default holds") },
     flag(Id::NoThink, "--no-think", Nothing, &[], RUN, G::Server,
         "the same as --think off"),
-    flag(Id::ContextWindow, "--context-window", Value("N|auto"), &["ZCODER_CONTEXT_WINDOW"], RUN, G::Server,
-        "the window in tokens (`32768`, `32k`), sent as num_ctx with each request. `auto` keeps a loaded window of 16,384 or more, else takes up to 32,768"),
-    flag(Id::KeepAlive, "--keep-alive", Value("TIME"), &["ZCODER_KEEP_ALIVE"], RUN, G::Server,
-        "how long the server keeps the model loaded: `10m`, `1h30m`, seconds, or `-1` for ever. Without it the server decides"),
-    flag(Id::ToolStyle, "--tool-style", OneOf(&["auto", "native", "text"]), &["ZCODER_TOOL_STYLE"], RUN, G::Server,
-        "how the model is told of tools: by the server's own means, or described in the prompt. `auto` asks the server what the model can do"),
-    flag(Id::AllowCloud, "--allow-cloud", Nothing, &["ZCODER_ALLOW_CLOUD"], RUN, G::Server,
-        "send the prompt also when the server forwards the model to another host"),
-    flag(Id::Temperature, "--temperature", Value("N"), &["ZCODER_TEMPERATURE"], RUN, G::Server,
-        "sampling temperature, 0 to 2. Without it the model's own default holds"),
-    flag(Id::Seed, "--seed", Value("N"), &["ZCODER_SEED"], RUN, G::Server,
-        "seed of the sampling, for runs that can be repeated"),
-    flag(Id::ConnectTimeout, "--connect-timeout", Value("SECONDS"), &["ZCODER_CONNECT_TIMEOUT"], SERVER, G::Server,
-        "limit for one connection attempt, 1 to 3,600. Default 5"),
-    flag(Id::FirstByteTimeout, "--first-byte-timeout", Value("SECONDS|off"), &["ZCODER_FIRST_BYTE_TIMEOUT", "ZCODER_HTTP_READ_TIMEOUT"], SERVER, G::Server,
-        "limit for silence before the first byte of a reply: the model may be loading. Default 900"),
-    flag(Id::GapTimeout, "--gap-timeout", Value("SECONDS|off"), &["ZCODER_GAP_TIMEOUT"], SERVER, G::Server,
-        "limit for silence within a reply. Default 300"),
+    Flag { files: All, default: "auto", ..flag(Id::ContextWindow, "--context-window", Number("N|auto"), &["ZCODER_CONTEXT_WINDOW"], RUN, G::Server,
+        "the window in tokens (`32768`, `32k`), sent as num_ctx with each request. `auto` keeps a loaded window of 16,384 or more, else takes up to 32,768") },
+    Flag { files: All, ..flag(Id::KeepAlive, "--keep-alive", Number("TIME"), &["ZCODER_KEEP_ALIVE"], RUN, G::Server,
+        "how long the server keeps the model loaded: `10m`, `1h30m`, seconds, or `-1` for ever. Without it the server decides") },
+    Flag { files: All, default: "auto", ..flag(Id::ToolStyle, "--tool-style", OneOf(&["auto", "native", "text"]), &["ZCODER_TOOL_STYLE"], RUN, G::Server,
+        "how the model is told of tools: by the server's own means, or described in the prompt. `auto` asks the server what the model can do") },
+    Flag { files: Tighten(&["off"]), default: "off", ..flag(Id::AllowCloud, "--allow-cloud", Nothing, &["ZCODER_ALLOW_CLOUD"], RUN, G::Server,
+        "send the prompt also when the server forwards the model to another host") },
+    Flag { files: All, ..flag(Id::Temperature, "--temperature", Number("N"), &["ZCODER_TEMPERATURE"], RUN, G::Server,
+        "sampling temperature, 0 to 2. Without it the model's own default holds") },
+    Flag { files: All, ..flag(Id::Seed, "--seed", Number("N"), &["ZCODER_SEED"], RUN, G::Server,
+        "seed of the sampling, for runs that can be repeated") },
+    Flag { files: Machine, default: "5", ..flag(Id::ConnectTimeout, "--connect-timeout", Number("SECONDS"), &["ZCODER_CONNECT_TIMEOUT"], SERVER, G::Server,
+        "limit for one connection attempt, 1 to 3,600. Default 5") },
+    Flag { files: Machine, default: "900", ..flag(Id::FirstByteTimeout, "--first-byte-timeout", Number("SECONDS|off"), &["ZCODER_FIRST_BYTE_TIMEOUT", "ZCODER_HTTP_READ_TIMEOUT"], SERVER, G::Server,
+        "limit for silence before the first byte of a reply: the model may be loading. Default 900") },
+    Flag { files: Machine, default: "300", ..flag(Id::GapTimeout, "--gap-timeout", Number("SECONDS|off"), &["ZCODER_GAP_TIMEOUT"], SERVER, G::Server,
+        "limit for silence within a reply. Default 300") },
 
-    Flag { short: Some('w'), ..flag(Id::Workspace, "--workspace", Value("FOLDER"), &["ZCODER_WORKSPACE"], PLACES, G::Workspace,
+    Flag { short: Some('w'), ..flag(Id::Workspace, "--workspace", Folder("FOLDER"), &["ZCODER_WORKSPACE"], PLACES, G::Workspace,
         "the only folder that tools may read and change. Default: the current one; `/` and a home folder must be named here") },
-    flag(Id::Profile, "--profile", OneOf(&["coding", "sysadmin"]), &["ZCODER_PROFILE"], PERMISSIONS, G::Workspace,
-        "which agent: `sysadmin` diagnoses first, asks for each exact command and refuses what destroys a machine"),
-    flag(Id::Edits, "--edits", OneOf(&["auto", "ask", "deny"]), &["ZCODER_EDITS"], PERMISSIONS, G::Workspace,
-        "what happens to changes of files. Default auto: made and shown"),
-    flag(Id::Commands, "--commands", OneOf(&["ask", "allow", "deny"]), &["ZCODER_COMMANDS", "ZCODER_COMMAND_POLICY"], PERMISSIONS, G::Workspace,
-        "what happens to commands that no rule settles. Default ask: on the terminal, or exit code 4 when there is none"),
+    Flag { files: Tighten(&["sysadmin"]), default: "coding", ..flag(Id::Profile, "--profile", OneOf(&["coding", "sysadmin"]), &["ZCODER_PROFILE"], PERMISSIONS, G::Workspace,
+        "which agent: `sysadmin` diagnoses first, asks for each exact command and refuses what destroys a machine") },
+    Flag { files: Tighten(&["auto", "ask", "deny"]), default: "auto", ..flag(Id::Edits, "--edits", OneOf(&["auto", "ask", "deny"]), &["ZCODER_EDITS"], PERMISSIONS, G::Workspace,
+        "what happens to changes of files. Default auto: made and shown") },
+    Flag { files: Tighten(&["ask", "deny"]), default: "ask", ..flag(Id::Commands, "--commands", OneOf(&["ask", "allow", "deny"]), &["ZCODER_COMMANDS", "ZCODER_COMMAND_POLICY"], PERMISSIONS, G::Workspace,
+        "what happens to commands that no rule settles. Default ask: on the terminal, or exit code 4 when there is none") },
     flag(Id::Yes, "--yes", Nothing, &["ZCODER_YES"], YES, G::Workspace,
         "allow commands and edits of this run, unasked, but for commands that destroy a machine or a whole workspace, and those that a rule asks for or forbids; for undo, redo and diff --revert: make the step that was listed"),
     flag(Id::DenyCommands, "--deny-commands", Nothing, &["ZCODER_DENY_COMMANDS"], PERMISSIONS, G::Workspace,
         "refuse commands, and whatever else would be asked; the model is told and goes on"),
     flag(Id::ReadOnly, "--read-only", Nothing, &["ZCODER_READ_ONLY"], PERMISSIONS, G::Workspace,
         "refuse commands and edits"),
-    flag(Id::Turn, "--turn", Value("N"), &[], &[Command::Undo], G::Workspace,
+    flag(Id::Turn, "--turn", Number("N"), &[], &[Command::Undo], G::Workspace,
         "take back this turn of the session instead of the last one"),
-    flag(Id::Revert, "--revert", Value("FILE[:HUNK]"), &[], &[Command::Diff], G::Workspace,
+    flag(Id::Revert, "--revert", File("FILE[:HUNK]"), &[], &[Command::Diff], G::Workspace,
         "bring this file, or one hunk of its difference (counted from 1), back to what it was when the session began"),
     flag(Id::Force, "--force", Nothing, &[], STEPS, G::Workspace,
         "go over what somebody else changed since, and keep a copy of each such file"),
     flag(Id::Trust, "--trust", Nothing, &["ZCODER_TRUST"], PERMISSIONS, G::Workspace,
-        "use, for this run, the rules and checks that the workspace brings along; `zcoder trust` does so for good"),
+        "use, for this run, the rules, settings and checks that the workspace brings along; `zcoder trust` does so for good"),
     flag(Id::Revoke, "--revoke", Nothing, &[], &[Command::Trust], G::Workspace,
         "trust nothing of the workspace any more"),
-    flag(Id::CommandTimeout, "--command-timeout", Value("SECONDS"), &["ZCODER_COMMAND_TIMEOUT"], TOOLS, G::Workspace,
-        "limit for a command that names none itself, 1 to 86,400. Default 120"),
-    flag(Id::MaxToolOutput, "--max-tool-output", Value("BYTES"), &["ZCODER_MAX_TOOL_OUTPUT"], TOOLS, G::Workspace,
-        "how much of a command's output the model is given, head and tail, 1,024 to 1,048,576. Default 16,384"),
+    Flag { files: All, default: "120", ..flag(Id::CommandTimeout, "--command-timeout", Number("SECONDS"), &["ZCODER_COMMAND_TIMEOUT"], TOOLS, G::Workspace,
+        "limit for a command that names none itself, 1 to 86,400. Default 120") },
+    Flag { files: All, default: "16384", ..flag(Id::MaxToolOutput, "--max-tool-output", Number("BYTES"), &["ZCODER_MAX_TOOL_OUTPUT"], TOOLS, G::Workspace,
+        "how much of a command's output the model is given, head and tail, 1,024 to 1,048,576. Default 16,384") },
 
-    flag(Id::MaxTurns, "--max-turns", Value("N"), &["ZCODER_MAX_TURNS"], RUN, G::Limits,
-        "end with exit code 5 when the task needs more than this many replies of the model"),
-    flag(Id::MaxSeconds, "--max-seconds", Value("N"), &["ZCODER_MAX_SECONDS"], RUN, G::Limits,
-        "end with exit code 5 when the task takes longer"),
-    flag(Id::StrictFinish, "--strict-finish", Nothing, &["ZCODER_STRICT_FINISH", "ZCODER_REQUIRE_FINISH_TOOL"], RUN, G::Limits,
-        "only the tool finish_task ends a task, not a plain answer"),
+    Flag { files: Machine, ..flag(Id::MaxTurns, "--max-turns", Number("N"), &["ZCODER_MAX_TURNS"], RUN, G::Limits,
+        "end with exit code 5 when the task needs more than this many replies of the model") },
+    Flag { files: Machine, ..flag(Id::MaxSeconds, "--max-seconds", Number("N"), &["ZCODER_MAX_SECONDS"], RUN, G::Limits,
+        "end with exit code 5 when the task takes longer") },
+    Flag { files: All, default: "off", ..flag(Id::StrictFinish, "--strict-finish", Nothing, &["ZCODER_STRICT_FINISH", "ZCODER_REQUIRE_FINISH_TOOL"], RUN, G::Limits,
+        "only the tool finish_task ends a task, not a plain answer") },
 
-    flag(Id::Output, "--output", OneOf(&["text", "json", "jsonl"]), &["ZCODER_OUTPUT"], &[Command::Run, Command::Models], G::Output,
-        "`text`: the answer; `json`: one object at the end; `jsonl`: one object an event, as it comes. `zcoder help output` shows them"),
-    Flag { short: Some('q'), ..flag(Id::Quiet, "--quiet", Nothing, &["ZCODER_QUIET"], &[Command::Run, Command::Decode], G::Output,
+    Flag { files: User, default: "text", ..flag(Id::Output, "--output", OneOf(&["text", "json", "jsonl"]), &["ZCODER_OUTPUT"], &[Command::Run, Command::Models], G::Output,
+        "`text`: the answer; `json`: one object at the end; `jsonl`: one object an event, as it comes. `zcoder help output` shows them") },
+    Flag { short: Some('q'), files: User, default: "off", ..flag(Id::Quiet, "--quiet", Nothing, &["ZCODER_QUIET"], &[Command::Run, Command::Decode], G::Output,
         "no progress on standard error, only what needs attention; for `decode`: only the verdict") },
-    flag(Id::Record, "--record", Value("FILE"), &["ZCODER_RECORD"], RUN, G::Output,
+    flag(Id::Record, "--record", File("FILE"), &["ZCODER_RECORD"], RUN, G::Output,
         "write every byte sent and received to a new file that `zcoder wire` reads and `zcoder standin --script` plays"),
-    Flag { also: &["--debug"], ..flag(Id::DebugLog, "--debug-log", Value("FILE"), &["ZCODER_DEBUG_LOG"], RUN, G::Output,
+    Flag { also: &["--debug"], ..flag(Id::DebugLog, "--debug-log", File("FILE"), &["ZCODER_DEBUG_LOG"], RUN, G::Output,
         "append what crosses each of the seven stages, as text") },
 
-    flag(Id::Port, "--port", Value("N"), &[], &[Command::StandIn], G::StandIn,
+    flag(Id::Port, "--port", Number("N"), &[], &[Command::StandIn], G::StandIn,
         "port on loopback. Default 11435; 0 takes a free one and prints it"),
     flag(Id::Scene, "--scene", Value("NAME"), &[], &[Command::StandIn], G::StandIn,
         "always play this scene instead of understanding the prompt"),
-    flag(Id::Script, "--script", Value("FILE"), &[], &[Command::StandIn], G::StandIn,
+    flag(Id::Script, "--script", File("FILE"), &[], &[Command::StandIn], G::StandIn,
         "play a file written by --record"),
     flag(Id::Pace, "--pace", OneOf(&["none", "model", "slow"]), &[], &[Command::StandIn, Command::Demo], G::StandIn,
         "how fast it speaks. Default model, about 60 tokens a second"),

@@ -11,7 +11,8 @@
 //!
 //! Read next: `topics/security.txt`, the longest promise of the program.
 
-use super::flags::{COMMANDS, Command, FLAGS, Flag, Group};
+use super::flags::{COMMANDS, Command, FLAGS, Files, Flag, Group};
+use super::keys::KEYS;
 use std::fmt::Write;
 
 /// Columns of all help texts: the oldest terminal.
@@ -72,6 +73,11 @@ pub const TOPICS: &[Topic] = &[
         text: include_str!("topics/stages.txt"),
     },
     Topic {
+        name: "settings",
+        about: "settings files, which keys they know, locks",
+        text: include_str!("topics/settings.txt"),
+    },
+    Topic {
         name: "environment",
         about: "every variable that is read",
         text: include_str!("topics/environment.txt"),
@@ -115,12 +121,14 @@ examples
   zcoder -p 'list the TODOs' --output json | jq -r .answer
 ";
 
-/// A topic, a command (`models`), or a flag (`--model`, `model`, `-m`).
+/// A topic, a command (`models`), a flag (`--model`, `model`, `-m`), or a setting (`context_window`).
 pub fn topic(name: &str) -> Option<String> {
     if let Some(topic) = TOPICS.iter().find(|topic| topic.name == name) {
         let mut out = topic.text.to_string();
-        if name == "environment" {
-            variables(&mut out);
+        match name {
+            "environment" => variables(&mut out),
+            "settings" => keys(&mut out),
+            _ => {}
         }
         return Some(out);
     }
@@ -136,7 +144,18 @@ pub fn topic(name: &str) -> Option<String> {
         let long = |long: &str| long.trim_start_matches('-') == bare;
         short || long(row.long) || row.also.iter().any(|also| long(also))
     };
-    FLAGS.iter().find(named).map(flag)
+    if let Some(row) = FLAGS.iter().find(named) {
+        return Some(flag(row));
+    }
+    if let Some(row) = KEYS.iter().find(|row| row.name == name) {
+        let mut out = String::new();
+        entry(&mut out, row.name, row.help);
+        out.push('\n');
+        let text = format!("{} (`zcoder help settings`)", who(row.files));
+        entry(&mut out, "for", &text);
+        return Some(out);
+    }
+    FLAGS.iter().find(|row| row.is_key(name)).map(flag)
 }
 
 /// All names that `topic` knows, for the nearest one.
@@ -146,6 +165,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     topics
         .chain(commands)
         .chain(FLAGS.iter().map(|row| row.long))
+        .chain(KEYS.iter().map(|row| row.name))
 }
 
 /// One command: usage, purpose, its flags, and what only it needs to say.
@@ -188,6 +208,10 @@ fn flag(row: &Flag) -> String {
     if !row.env.is_empty() {
         entry(&mut out, "variable", &row.env.join(", "));
     }
+    if row.files != Files::None {
+        let text = format!("{} ({}; `zcoder help settings`)", row.key(), who(row.files));
+        entry(&mut out, "setting", &text);
+    }
     if !row.also.is_empty() {
         entry(&mut out, "also accepted", &row.also.join(", "));
     }
@@ -216,6 +240,32 @@ fn flags_of<'a>(out: &mut String, title: &str, rows: impl Iterator<Item = &'a Fl
 fn variables(out: &mut String) {
     for row in FLAGS.iter().filter(|row| !row.env.is_empty()) {
         entry(out, &row.env.join(", "), &format!("as {}", row.long));
+    }
+}
+
+/// The keys of settings files.
+fn keys(out: &mut String) {
+    for row in FLAGS.iter().filter(|row| row.files != Files::None) {
+        entry(
+            out,
+            &row.key(),
+            &format!("{}: as {}", who(row.files), row.long),
+        );
+    }
+    for row in KEYS {
+        entry(out, row.name, &format!("{}: {}", who(row.files), row.help));
+    }
+}
+
+/// Whose files may say it.
+fn who(files: Files) -> &'static str {
+    match files {
+        Files::None => "nobody",
+        Files::User => "you",
+        Files::Machine => "you, site",
+        Files::Project => "project",
+        Files::All => "you, site, project",
+        Files::Tighten(_) => "you; site and project to tighten",
     }
 }
 
@@ -252,12 +302,21 @@ fn entry(out: &mut String, usage: &str, about: &str) {
 
 /// The table of flags as README.md has it.
 pub fn readme_table() -> String {
-    let mut out = String::from("| flag | variable | what it does |\n| --- | --- | --- |\n");
+    let mut out =
+        String::from("| flag | variable | setting | what it does |\n| --- | --- | --- | --- |\n");
     for row in FLAGS {
         let usage = row.usage().replace('|', "\\|");
         let variables: Vec<String> = row.env.iter().map(|name| format!("`{name}`")).collect();
         let help = row.help.replace('|', "\\|");
-        let _ = writeln!(out, "| `{usage}` | {} | {help} |", variables.join(", "));
+        let variables = variables.join(", ");
+        let key = match row.files {
+            Files::None => String::new(),
+            _ => format!("`{}`", row.key()),
+        };
+        let _ = writeln!(out, "| `{usage}` | {variables} | {key} | {help} |");
+    }
+    for row in KEYS {
+        let _ = writeln!(out, "|  |  | `{}` | {} |", row.name, row.help);
     }
     out
 }

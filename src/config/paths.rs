@@ -4,6 +4,7 @@
 //! HOME=/h                         config /h/.config/zcoder   state /h/.local/state/zcoder   temp /tmp
 //! ZCODER_HOME=/z TMPDIR=/t        config /z                  state /z                       temp /t
 //! (nothing)                       no config, no state        temp /tmp
+//! XDG_CONFIG_HOME=conf            as if it were not set, and named in `ignored`
 //! --workspace sub, started in /h  the workspace /h/sub
 //! started in /h                   refused: a home folder must be named
 //! ```
@@ -18,6 +19,7 @@ use super::env::Env;
 use super::error::UsageError;
 use super::flags::Id;
 use super::typed::Typed;
+use crate::text;
 use std::path::{Path, PathBuf};
 
 /// Where things are on this machine.
@@ -35,7 +37,23 @@ pub struct Paths {
     pub git_config: Vec<PathBuf>,
     /// The user's own ignore rules, if those settings name no other file.
     pub git_ignore: Option<PathBuf>,
+    /// The site's settings. No variable names it: what it locks must not be got around by one.
+    pub site: PathBuf,
+    /// Variables that name no absolute path, and so no folder at all.
+    pub ignored: Vec<&'static str>,
 }
+
+/// Where the site's settings are.
+const SITE: &str = "/etc/zcoder/config.json";
+
+/// The variables that name folders of ours.
+const FOLDERS: &[&str] = &[
+    "HOME",
+    "ZCODER_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "TMPDIR",
+];
 
 impl Paths {
     /// By the XDG rules; relative values are ignored as the rules demand. A missing HOME only means fewer folders.
@@ -44,6 +62,9 @@ impl Paths {
             env(name)
                 .map(PathBuf::from)
                 .filter(|path| path.is_absolute())
+        };
+        let relative = |name: &&str| {
+            env(name).is_some_and(|path| !path.is_empty() && absolute(name).is_none())
         };
         let home = absolute("HOME");
         let ours = absolute("ZCODER_HOME");
@@ -67,8 +88,23 @@ impl Paths {
             config: ours.clone().or_else(|| below("XDG_CONFIG_HOME", ".config")),
             state: ours.or_else(|| below("XDG_STATE_HOME", ".local/state")),
             temp: absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")),
+            site: PathBuf::from(SITE),
+            ignored: FOLDERS.iter().copied().filter(relative).collect(),
             home,
         }
+    }
+
+    /// A path for people: `~` for the home folder.
+    pub fn shown(&self, path: &Path) -> String {
+        let below = self
+            .home
+            .as_ref()
+            .and_then(|home| path.strip_prefix(home).ok());
+        let shown = match below {
+            Some(below) => format!("~/{}", below.display()),
+            None => path.display().to_string(),
+        };
+        text::visible(&shown).replace('\n', "\\n")
     }
 
     /// What tools may never touch.

@@ -1,4 +1,4 @@
-//! What may happen unasked: four flags that say nearly the same, made two modes.
+//! What may happen unasked: four flags that say nearly the same, and what settings files say, made two modes.
 //!
 //! ```text
 //! (nothing)                    commands ask    edits auto
@@ -7,6 +7,7 @@
 //! --deny-commands              commands deny   edits auto    and whatever is asked is refused
 //! ZCODER_YES=1 --edits ask     commands allow  edits ask     a flag beats a variable
 //! --yes --read-only            refused: they exclude each other
+//! {"commands": "deny"}         commands deny   edits auto    and a flag or variable beats it, unless the site has locked it
 //! ```
 //!
 //! Invariant: of two wishes of the same weight that mean different things none wins silently.
@@ -33,72 +34,36 @@ pub struct Permissions {
     pub deny_questions: bool,
 }
 
-/// Resolves the permissions. Of two contradicting wishes a flag beats a variable; two of the same weight are refused.
+/// Resolves the permissions. A broad workspace asks before edits unless this very run says otherwise.
 pub fn permissions(typed: &Typed, broad: bool) -> Result<Permissions, UsageError> {
     let profile = match typed.word(Id::Profile)? {
         Some("sysadmin") => Profile::Sysadmin,
         _ => Profile::Coding,
     };
-    let yes = typed.get(Id::Yes);
-    let deny = typed.get(Id::DenyCommands);
-    let read_only = typed.get(Id::ReadOnly);
-    let commands = [deny, read_only, yes, typed.get(Id::Commands)];
-    let edits = [read_only, yes, typed.get(Id::Edits)];
-    let commands = strongest(&commands, |given| match given.id {
-        Id::Commands => given.text(),
-        Id::Yes => Ok("allow"),
-        _ => Ok("deny"),
-    })?;
-    let edits = strongest(&edits, |given| match given.id {
-        Id::Edits => given.text(),
-        Id::Yes => Ok("allow"),
-        _ => Ok("deny"),
-    })?;
+    let commands = typed.settled(Id::Commands)?;
+    let edits = typed.settled(Id::Edits)?;
+    let of_this_run = |given: &&Given| !matches!(given.source, Source::File(_));
+    let careful = broad && !edits.as_ref().is_some_and(of_this_run);
+    // Where it is as strong as what holds it says the same, and more: nobody is asked.
+    let deny_questions = match (typed.get(Id::DenyCommands), commands) {
+        (Some(deny), Some(holds)) => deny.source.rank() == holds.source.rank(),
+        (_, _) => false,
+    };
     Ok(Permissions {
-        commands: match commands.map(|(word, _)| word) {
+        commands: match commands.map(Given::word) {
             Some("allow") => CommandMode::Allow,
             Some("deny") => CommandMode::Deny,
             _ => CommandMode::Ask,
         },
-        edits: match edits.map(|(word, _)| word) {
-            Some("allow") => EditMode::Allow,
-            Some("auto") => EditMode::Auto,
+        edits: match edits.map(Given::word) {
             Some("deny") => EditMode::Deny,
-            Some(_) => EditMode::Ask,
-            None if broad => EditMode::Ask,
-            None => EditMode::Auto,
+            Some("ask") => EditMode::Ask,
+            _ if careful => EditMode::Ask,
+            Some("allow") => EditMode::Allow,
+            _ => EditMode::Auto,
         },
         profile,
-        flag: commands.or(edits).map(|(_, given)| given.source.name()),
-        deny_questions: commands.is_some_and(|(_, given)| given.id == Id::DenyCommands),
+        flag: commands.or(edits).map(|given| given.source.name()),
+        deny_questions,
     })
-}
-
-/// The wish that counts among those about one thing: flags before variables; equal weight must mean the same.
-fn strongest<'a>(
-    wishes: &[Option<&'a Given>],
-    meaning: impl Fn(&'a Given) -> Result<&'a str, UsageError>,
-) -> Result<Option<(&'a str, &'a Given)>, UsageError> {
-    let mut best: Option<(&str, &Given)> = None;
-    for &given in wishes.iter().flatten() {
-        let word = meaning(given)?;
-        match best {
-            Some((other, holder)) if same_rank(holder.source, given.source) => {
-                if other != word {
-                    return Err(UsageError::Conflict {
-                        one: holder.source,
-                        other: given.source,
-                    });
-                }
-            }
-            Some((_, holder)) if matches!(holder.source, Source::Flag(_)) => {}
-            _ => best = Some((word, given)),
-        }
-    }
-    Ok(best)
-}
-
-/// Whether two wishes have the same weight: both flags or both variables.
-pub(super) fn same_rank(a: Source, b: Source) -> bool {
-    matches!(a, Source::Flag(_)) == matches!(b, Source::Flag(_))
 }

@@ -1,4 +1,4 @@
-//! What was typed, given its meaning: numbers parsed, paths made absolute, conflicts refused, and one small struct for each
+//! What was said, given its meaning: numbers parsed, paths made absolute, conflicts refused, and one small struct for each
 //! part of the program. Nobody receives the whole; each command resolves the parts it uses, so that a bad OLLAMA_HOST does not
 //! keep `zcoder decode` from working.
 //!
@@ -14,15 +14,18 @@
 
 use super::env::{Env, current_folder};
 use super::error::{Source, UsageError};
+use super::file::Content;
 use super::flags::Id;
-use super::paths::{self, Paths, Place};
-use super::permissions::{self, Permissions, same_rank};
-use super::typed::{Given, Typed};
+use super::keys::Key;
+use super::paths::{Paths, Place};
+use super::permissions::{self, Permissions};
+use super::typed::{Given, Typed, without_secret};
 use crate::engine::TurnLimits;
 use crate::headless::Output;
 use crate::http::client::Timeouts;
 use crate::http::{Endpoint, Target, Via};
 use crate::model::{Delays, Options as ModelOptions, Think, ToolStyle};
+use crate::policy::Check;
 use crate::standin::Pace;
 use crate::tools::Limits;
 use std::ffi::OsString;
@@ -97,17 +100,6 @@ fn target(typed: &Typed, warnings: &mut Vec<String>) -> Result<Target, UsageErro
         .map(header)
         .collect::<Result<_, _>>()?;
     Target::new(endpoint, via, headers).map_err(|error| refused(error.to_string()))
-}
-
-/// An address without `user:password@`, which an error text must not repeat.
-fn without_secret(address: &str) -> String {
-    let Some((before, host)) = address.rsplit_once('@') else {
-        return address.to_string();
-    };
-    match before.split_once("://") {
-        Some((scheme, _)) => format!("{scheme}://…@{host}"),
-        None => format!("…@{host}"),
-    }
 }
 
 /// `Name: value` with a token for a name (RFC 9110 5.1), no control characters, and none of the headers that frame a message.
@@ -208,27 +200,14 @@ fn window(typed: &Typed) -> Result<Option<u64>, UsageError> {
 }
 
 fn think(typed: &Typed) -> Result<Option<Think>, UsageError> {
-    let no = typed.get(Id::NoThink);
-    let Some(given) = typed.get(Id::Think) else {
-        return Ok(no.map(|_| Think::Off));
-    };
-    let think = match given.text()? {
+    let given = typed.settled(Id::Think)?;
+    Ok(given.map(|given| match given.word() {
         "on" => Think::On,
         "low" => Think::Low,
         "medium" => Think::Medium,
         "high" => Think::High,
         _ => Think::Off,
-    };
-    match no {
-        Some(no) if think != Think::Off && same_rank(no.source, given.source) => {
-            Err(UsageError::Conflict {
-                one: no.source,
-                other: given.source,
-            })
-        }
-        Some(_) => Ok(Some(Think::Off)),
-        None => Ok(Some(think)),
-    }
+    }))
 }
 
 /// A duration as Ollama reads it (Go's `ParseDuration`); bare numbers are seconds, which Ollama takes only as JSON numbers, so
@@ -282,8 +261,16 @@ pub fn tool_limits(typed: &Typed) -> Result<Limits, UsageError> {
         read_bytes: 64 << 10,
         output_bytes: usize::try_from(output.transpose()?.unwrap_or(16 << 10)).unwrap_or(16 << 10),
         command_timeout: Duration::from_secs(seconds.transpose()?.unwrap_or(120)),
-        command_wrapper: Vec::new(),
+        command_wrapper: typed.words_of(Key::CommandWrapper),
     })
+}
+
+/// The project's checks.
+pub fn checks(typed: &Typed) -> Vec<Check> {
+    match typed.extra(Key::Checks).map(|extra| &extra.content) {
+        Some(Content::Checks(checks)) => checks.clone(),
+        Some(Content::Words(_) | Content::Switch(_)) | None => Vec::new(),
+    }
 }
 
 /// Bounds of the turn.
@@ -328,6 +315,18 @@ pub fn absolute(name: &OsString, start: Option<&Path>) -> PathBuf {
     }
 }
 
+/// Whether values of a settings file mean something, also those that a flag beats today.
+pub(super) fn check(given: &[Given]) -> Result<(), UsageError> {
+    let typed = Typed {
+        given: given.to_vec(),
+        ..Typed::default()
+    };
+    server(&typed)?;
+    tool_limits(&typed)?;
+    turn_limits(&typed)?;
+    Ok(())
+}
+
 /// Everything `zcoder -p` needs but the prompt itself.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -337,8 +336,8 @@ pub struct Settings {
     pub place: Place,
     /// Policy.
     pub permissions: Permissions,
-    /// `--trust`
-    pub trust: bool,
+    /// The project's checks.
+    pub checks: Vec<Check>,
     /// Bounds of the tools.
     pub tools: Limits,
     /// Bounds of the turn.
@@ -357,17 +356,19 @@ pub struct Settings {
     pub record: Option<PathBuf>,
     /// `--debug-log`
     pub debug_log: Option<PathBuf>,
+    /// Names of files that are read where there is no AGENTS.md.
+    pub guidance_names: Vec<String>,
+    /// Whether the session keeps its last exchanges.
+    pub wire: bool,
     /// Where things are.
     pub paths: Paths,
 }
 
 impl Settings {
-    /// Resolves all of it.
-    pub fn resolve(typed: &Typed, env: Env<'_>) -> Result<Settings, UsageError> {
-        let paths = Paths::find(env);
+    /// Resolves all of it, for a workspace that was found.
+    pub fn resolve(typed: &Typed, paths: Paths, place: Place) -> Result<Settings, UsageError> {
         let start = current_folder();
         let start = start.as_deref();
-        let place = paths::place(typed, &paths, start)?;
         if let (Some(offline), false) = (typed.get(Id::Offline), typed.is_on(Id::WhatWouldBeSent)) {
             return Err(UsageError::Needs {
                 flag: offline.source,
@@ -378,7 +379,7 @@ impl Settings {
             server: server(typed)?,
             permissions: permissions::permissions(typed, place.broad)?,
             place,
-            trust: typed.is_on(Id::Trust),
+            checks: checks(typed),
             tools: tool_limits(typed)?,
             turn: turn_limits(typed)?,
             strict_finish: typed.is_on(Id::StrictFinish),
@@ -388,6 +389,11 @@ impl Settings {
             offline: typed.is_on(Id::Offline),
             record: file(typed, Id::Record, start)?,
             debug_log: file(typed, Id::DebugLog, start)?,
+            guidance_names: typed.words_of(Key::GuidanceNames),
+            wire: !matches!(
+                typed.extra(Key::Wire).map(|extra| &extra.content),
+                Some(Content::Switch(false))
+            ),
             paths,
         })
     }

@@ -1,29 +1,33 @@
-//! What was typed: argv and the variables of the flags, sorted by the table in `flags.rs`, and nothing looked up or opened.
+//! What was said: argv and the variables of the flags, sorted by the table in `flags.rs`, and nothing looked up or opened. What settings
+//! files say is put below it by `layers.rs`.
 //!
 //! ```text
 //! ZCODER_MODEL=a zcoder -m b --edits=ask -p 'fix it'
 //!   command Run, words [], given [Model "a" (ZCODER_MODEL), Model "b" (--model), Edits "ask" (--edits), Prompt "fix it" (--prompt)]
 //! zcoder decode json - --quiet      command Decode, words ["json", "-"], given [Quiet "" (--quiet)]
 //! zcoder exec 'fix it'              a neighbor's habit: as -p 'fix it', with a note that says so
+//! zcoder --read-only                given [ReadOnly "", Commands "deny", Edits "deny"], all three by --read-only
 //! ```
 //!
 //! Refused: unknown flags and commands (with the nearest name), a value where none belongs, none where one does, a flag that
 //! the command does not understand, habits whose counterpart does not exist yet. `--flag value`, `--flag=value`, `-fvalue`,
 //! `-f value` and `--` (what follows is no flag) are understood; flags may stand before and after the command.
 //!
-//! Invariant: variables come before flags in `given`, so that the last entry of an id is the one that counts.
+//! Invariant: in `given` the weaker comes first (site, user, project, variables, flags), so that the last entry of an id counts.
 //! Invariant: `--help` and `--version` end the reading where they stand: what follows cannot make them fail.
 //!
 //! Read next: `settings.rs`, which gives the values their meaning.
 
 use super::env::Env;
 use super::error::{Source, UsageError};
+use super::file::{Content, Extra, Lock};
 use super::flags::{COMMANDS, Command, FLAGS, Flag, Id, Takes};
+use super::keys::Key;
 use super::near::nearest;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// One flag or variable with its value (empty for flags that take none).
+/// One flag, variable or setting with its value. For flags that take none: empty for on, [`Given::OFF`] for off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
     /// Which flag.
@@ -35,6 +39,30 @@ pub struct Given {
 }
 
 impl Given {
+    /// A flag that takes nothing, switched off by a variable or a file.
+    pub const OFF: &'static str = "off";
+
+    /// Whether it says no more than that something is off.
+    pub fn is_off(&self) -> bool {
+        self.id.row().takes == Takes::Nothing && self.value == Given::OFF
+    }
+    /// One of the words of its row; those were checked to be text.
+    pub fn word(&self) -> &str {
+        self.value.to_str().unwrap_or_default()
+    }
+    /// For people: `on` for a flag without a value, and nothing that may be a secret.
+    pub fn shown(&self) -> String {
+        let value = self.value.to_string_lossy();
+        match self.id {
+            Id::Header => match value.split_once(':') {
+                Some((name, _)) => format!("{name}: …"),
+                None => "…".to_string(),
+            },
+            Id::Host => without_secret(&value),
+            id if id.row().takes == Takes::Nothing && value.is_empty() => "on".to_string(),
+            _ => value.into_owned(),
+        }
+    }
     /// As text.
     pub fn text(&self) -> Result<&str, UsageError> {
         utf8(&self.value, self.source.name())
@@ -43,21 +71,29 @@ impl Given {
     pub fn bad(&self, expected: impl Into<String>) -> UsageError {
         UsageError::BadValue {
             source: self.source,
-            value: self.value.to_string_lossy().into_owned(),
+            value: match self.source {
+                Source::File(_) => self.shown(),
+                // It stands in plain sight already.
+                Source::Flag(_) | Source::Variable(_) => self.value.to_string_lossy().into_owned(),
+            },
             expected: expected.into(),
         }
     }
 }
 
 /// A whole command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Typed {
     /// What to do.
     pub command: Command,
     /// What follows the command and is no flag.
     pub words: Vec<OsString>,
-    /// Variables, then flags, in order.
+    /// Settings of files, then variables, then flags, in order.
     pub given: Vec<Given>,
+    /// Settings of files that are no flags, in the same order.
+    pub extras: Vec<Extra>,
+    /// What the site keeps for itself.
+    pub locks: Vec<Lock>,
     /// What was accepted under another name, to be said.
     pub notes: Vec<String>,
     /// Nothing at all was typed.
@@ -104,9 +140,43 @@ impl Typed {
         Ok(reader.finish(command, given, arguments))
     }
 
-    /// The value that counts.
+    /// The value that counts; none for a flag without a value that is off.
     pub fn get(&self, id: Id) -> Option<&Given> {
-        self.given.iter().rev().find(|given| given.id == id)
+        let last = self.given.iter().rev().find(|given| given.id == id);
+        last.filter(|given| !given.is_off())
+    }
+
+    /// As [`Typed::get`], where several flags have a say (`--yes`, `--edits`): of two of the same weight under different names that mean
+    /// different things none wins silently.
+    pub fn settled(&self, id: Id) -> Result<Option<&Given>, UsageError> {
+        let mut best: Option<&Given> = None;
+        for given in self.given.iter().filter(|given| given.id == id) {
+            if let Some(other) = best {
+                let equals = other.source.rank() == given.source.rank()
+                    && other.source.name() != given.source.name();
+                if equals && other.value != given.value {
+                    return Err(UsageError::Conflict {
+                        one: other.source,
+                        other: given.source,
+                    });
+                }
+            }
+            best = Some(given);
+        }
+        Ok(best)
+    }
+
+    /// The value that counts of a setting that is no flag.
+    pub fn extra(&self, key: Key) -> Option<&Extra> {
+        self.extras.iter().rev().find(|extra| extra.key == key)
+    }
+
+    /// The words of such a setting.
+    pub fn words_of(&self, key: Key) -> Vec<String> {
+        match self.extra(key).map(|extra| &extra.content) {
+            Some(Content::Words(words)) => words.clone(),
+            Some(Content::Checks(_) | Content::Switch(_)) | None => Vec::new(),
+        }
     }
 
     /// The word of a flag that takes one of several; which ones was checked against the table.
@@ -147,14 +217,22 @@ fn variables(command: Command, env: Env<'_>) -> Result<Vec<Given>, UsageError> {
             source: Source::Variable(name),
         };
         match row.takes {
-            Takes::Value(_) => out.push(given),
+            Takes::Value(_) | Takes::Number(_) | Takes::File(_) | Takes::Folder(_) => {
+                out.push(given)
+            }
             Takes::OneOf(words) => {
                 one_of(&given, words)?;
                 out.push(given);
             }
             Takes::Nothing => match given.text()? {
-                "1" | "true" | "yes" | "on" => out.push(given),
-                "0" | "false" | "no" | "off" => {}
+                "1" | "true" | "yes" | "on" => out.push(Given {
+                    value: OsString::new(),
+                    ..given
+                }),
+                "0" | "false" | "no" | "off" => out.push(Given {
+                    value: OsString::from(Given::OFF),
+                    ..given
+                }),
                 _ => return Err(given.bad("1, true, yes, on, 0, false, no or off")),
             },
         }
@@ -167,8 +245,43 @@ fn one_of(given: &Given, words: &[&str]) -> Result<(), UsageError> {
     if words.contains(&text) {
         return Ok(());
     }
-    let (last, first) = words.split_last().unwrap_or((&"", &[]));
-    Err(given.bad(format!("{} or {last}", first.join(", "))))
+    Err(given.bad(list(words)))
+}
+
+/// An address without `user:password@`, which no text must repeat.
+pub(super) fn without_secret(address: &str) -> String {
+    let Some((before, host)) = address.rsplit_once('@') else {
+        return address.to_string();
+    };
+    match before.split_once("://") {
+        Some((scheme, _)) => format!("{scheme}://…@{host}"),
+        None => format!("…@{host}"),
+    }
+}
+
+/// `auto, ask or deny`
+pub(super) fn list(words: &[&str]) -> String {
+    match words.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// How tight a word is, of those that tighten: 0 for one that is none of them.
+pub(super) fn tightness(words: &[&str], word: &str) -> usize {
+    let place = words.iter().position(|known| *known == word);
+    place.map_or(0, |place| place + 1)
+}
+
+/// What a flag says of others, in their words.
+fn stands_for(id: Id) -> &'static [(Id, &'static str)] {
+    match id {
+        Id::Yes => &[(Id::Commands, "allow"), (Id::Edits, "allow")],
+        Id::ReadOnly => &[(Id::Commands, "deny"), (Id::Edits, "deny")],
+        Id::DenyCommands => &[(Id::Commands, "deny")],
+        Id::NoThink => &[(Id::Think, "off")],
+        _ => &[],
+    }
 }
 
 #[derive(PartialEq, Eq)]
@@ -187,12 +300,26 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn finish(self, command: Command, mut given: Vec<Given>, arguments: &[OsString]) -> Typed {
-        given.extend(self.flags);
+    fn finish(self, command: Command, variables: Vec<Given>, arguments: &[OsString]) -> Typed {
+        let mut given = Vec::new();
+        for said in variables.into_iter().chain(self.flags) {
+            let (id, source) = (said.id, said.source);
+            let others = match said.is_off() {
+                true => &[],
+                false => stands_for(id),
+            };
+            given.push(said);
+            for &(id, word) in others {
+                let value = OsString::from(word);
+                given.push(Given { id, value, source });
+            }
+        }
         Typed {
             command,
             words: self.words,
             given,
+            extras: Vec::new(),
+            locks: Vec::new(),
             notes: self.notes,
             bare: arguments.is_empty(),
         }
@@ -269,17 +396,16 @@ impl Reader<'_> {
 
     fn take(&mut self, row: &'static Flag, value: Option<OsString>) -> Result<Ended, UsageError> {
         let source = Source::Flag(row.long);
-        let value = match (row.takes, value) {
-            (Takes::Nothing, None) => OsString::new(),
-            (Takes::Nothing, Some(value)) => {
+        let value = match (row.takes.name(), value) {
+            (None, None) => OsString::new(),
+            (None, Some(value)) => {
                 return Err(UsageError::UnwantedValue {
                     flag: row.long,
                     value: value.to_string_lossy().into_owned(),
                 });
             }
-            (Takes::Value(_) | Takes::OneOf(_), Some(value)) => value,
-            (Takes::Value(name), None) => self.next_value(row, name)?,
-            (Takes::OneOf(words), None) => self.next_value(row, &words.join("|"))?,
+            (Some(_), Some(value)) => value,
+            (Some(name), None) => self.next_value(row, &name)?,
         };
         match row.id {
             Id::Help => return Ok(Ended::ByHelp),
@@ -375,9 +501,9 @@ fn later(given: &str) -> Option<&'static str> {
         "-c" | "--continue" | "-r" | "--resume" | "resume" | "sessions" => {
             Some("sessions are not kept yet; each `zcoder -p` starts afresh")
         }
-        "config" | "--config" | "--settings" => Some(
-            "settings files are not read yet; use flags or variables (`zcoder help environment`)",
-        ),
+        "--settings" => {
+            Some("settings are read from files of fixed names (`zcoder help settings`)")
+        }
         "mcp" => Some("MCP servers are not supported yet"),
         "--acp" | "acp" | "--server" | "--connect" => {
             Some("other programs cannot drive zcoder yet, except through -p with --output jsonl")

@@ -112,19 +112,25 @@ impl Error {
         self.found.is_none() && self.cause.expectation().is_some()
     }
 
-    /// Line and column of the error in the text it is about, both counted from 1, the column in characters.
+    /// Line and column of the error in the text it is about.
     pub fn line_column(&self, text: &[u8]) -> (usize, usize) {
-        let before = &text[..self.offset.min(text.len())];
-        let line_start = before
-            .iter()
-            .rposition(|&b| b == b'\n')
-            .map_or(0, |i| i + 1);
-        let lines = before.iter().filter(|&&b| b == b'\n').count();
-        // Bytes 0x80..=0xbf continue a character (RFC 3629 3).
-        let is_start = |b: &&u8| !(0x80..0xc0).contains(*b);
-        let characters = before[line_start..].iter().filter(is_start).count();
-        (lines + 1, characters + 1)
+        line_column(text, self.offset)
     }
+}
+
+/// Line and column of a byte, both counted from 1, the column in characters. A byte order mark is none.
+pub fn line_column(text: &[u8], offset: usize) -> (usize, usize) {
+    let before = &text[..offset.min(text.len())];
+    let before = before.strip_prefix(b"\xef\xbb\xbf").unwrap_or(before);
+    let line_start = before
+        .iter()
+        .rposition(|&b| b == b'\n')
+        .map_or(0, |i| i + 1);
+    let lines = before.iter().filter(|&&b| b == b'\n').count();
+    // Bytes 0x80..=0xbf continue a character (RFC 3629 3).
+    let is_start = |b: &&u8| !(0x80..0xc0).contains(*b);
+    let characters = before[line_start..].iter().filter(is_start).count();
+    (lines + 1, characters + 1)
 }
 
 impl fmt::Display for Error {

@@ -28,7 +28,7 @@ mod token;
 mod tree;
 mod write;
 
-pub use error::{Cause, Error};
+pub use error::{Cause, Error, line_column};
 pub use field::{Field, FieldError};
 pub use number::Number;
 pub use scan::{Found, find_object};

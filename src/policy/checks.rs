@@ -1,18 +1,17 @@
-//! Named checks of a project: commands that it says prove its state. In: the bytes of `.zcoder/config.json`, of a folder that is trusted.
-//! Out: [`Check`]s. A check that a person accepted by its exact text runs unasked.
+//! Named checks of a project: commands that it says prove its state. In: the value of `checks` in `.zcoder/config.json`, of a folder that
+//! is trusted. Out: [`Check`]s. A check that a person accepted by its exact text runs unasked.
 //!
 //! ```text
-//! {"checks": {"test": "ctest --test-dir build", "lint": "ruff check ."}}
+//! {"test": "ctest --test-dir build", "lint": "ruff check ."}
 //!   Check { name: "test", text: "ctest --test-dir build" }, Check { name: "lint", text: "ruff check ." }
 //! kept as   sha256("ctest --test-dir build") test
 //! ```
 //!
-//! Refused: what is not strict JSON, checks that are no object of texts, more than 64; empty texts. Other settings of the file are
-//! not looked at here.
+//! Refused: what is no object of texts, names that stand twice, more than 64; empty texts.
 //!
 //! Invariant: a name is a label for people and decides nothing: what was accepted is the text.
 
-use crate::json::{Kind, Tree};
+use crate::json::{Kind, Value};
 use crate::sha256;
 
 /// More names than anybody remembers.
@@ -42,29 +41,22 @@ impl Check {
     }
 }
 
-/// The checks of a settings file. The error says what is wrong and where.
-pub fn read(bytes: &[u8]) -> Result<Vec<Check>, String> {
-    let tree = Tree::parse_strict(bytes).map_err(|error| {
-        let (line, column) = error.line_column(bytes);
-        format!("line {line}, column {column}: {error}")
-    })?;
-    if tree.root().kind() != Kind::Object {
-        return Err("expected one JSON object".to_string());
-    }
-    let Some(checks) = tree.root().get("checks") else {
-        return Ok(Vec::new());
-    };
+/// The checks that the value of `checks` names. The error says what was expected.
+pub fn read(checks: Value<'_>) -> Result<Vec<Check>, String> {
     if checks.kind() != Kind::Object {
-        return Err("`checks`: expected an object, such as {\"test\": \"make test\"}".to_string());
+        return Err("expected an object, such as {\"test\": \"make test\"}".to_string());
     }
     let mut found = Vec::new();
     for (name, value) in checks.members() {
         let text = value.as_str().filter(|text| !text.trim().is_empty());
         let Some(text) = text else {
-            return Err(format!("`checks.{name}`: expected the text of a command"));
+            return Err(format!("expected the text of a command for `{name}`"));
         };
+        if found.iter().any(|known: &Check| known.name == name) {
+            return Err(format!("`{name}` stands twice"));
+        }
         if found.len() == MAX_CHECKS {
-            return Err(format!("`checks`: more than {MAX_CHECKS}"));
+            return Err(format!("more than {MAX_CHECKS}"));
         }
         found.push(Check {
             name: name.to_string(),

@@ -45,7 +45,7 @@ mod trail;
 pub mod trust;
 
 pub use approved::{Approved, Asking};
-pub use checks::{Check, read as read_checks};
+pub use checks::{Check, read as checks_of};
 pub use decide::{CommandMode, EditMode, Policy, Profile, Verdict};
 pub use judge::{Judgement, Part, Ruling};
 pub use kept::{Entry, Kept};

@@ -8,8 +8,9 @@ use std::thread;
 use super::table::command;
 use super::{CommandMode, DecidedBy, EditMode, Policy, Profile, Question, Verdict};
 use crate::support::temp::Temp;
+use zcoder::json::Tree;
 use zcoder::policy::trust::{self, State, Trust};
-use zcoder::policy::{Asking, Command, Entry, Kept, read_checks};
+use zcoder::policy::{self, Asking, Check, Command, Entry, Kept};
 
 fn kept(temp: &Temp) -> Kept {
     let (kept, faults) =
@@ -280,9 +281,8 @@ fn what_is_offered() {
 fn a_check_is_accepted_by_its_exact_text() {
     let temp = Temp::new();
     temp.write("work/x", "");
-    let settings =
-        br#"{"other": 1, "checks": {"test": "make test > log", "lint": "ruff check ."}}"#;
-    let checks = read_checks(settings).expect("checks");
+    let checks = checks(r#"{"test": "make test > log", "lint": "ruff check ."}"#);
+    let checks = checks.expect("checks");
     let mut policy = policy(&temp);
     policy.add_checks(checks.clone());
     let asking = asked(&policy, &temp, "make test > log");
@@ -303,12 +303,11 @@ fn a_check_is_accepted_by_its_exact_text() {
     asked(&policy, &temp, "make test > log ");
     // A later run, where the project calls it otherwise; and one where it changed.
     let mut later = self::policy(&temp);
-    later.add_checks(read_checks(br#"{"checks": {"all": "make test > log"}}"#).expect("checks"));
+    later.add_checks(self::checks(r#"{"all": "make test > log"}"#).expect("checks"));
     let rule = DecidedBy::Rule("check all (its exact text was accepted)".to_string());
     assert_eq!(by(&later, &temp, "make test > log"), rule);
     let mut changed = self::policy(&temp);
-    changed
-        .add_checks(read_checks(br#"{"checks": {"test": "make test >> log"}}"#).expect("checks"));
+    changed.add_checks(self::checks(r#"{"test": "make test >> log"}"#).expect("checks"));
     asked(&changed, &temp, "make test >> log");
     // Without the project's word for it, it is a command as any other; and it can be revoked.
     asked(&self::policy(&temp), &temp, "make test > log");
@@ -327,39 +326,29 @@ fn checks_that_are_none_are_named() {
         .map(|n| format!("\"{n}\":\"x\""))
         .collect::<Vec<_>>()
         .join(",");
-    for (settings, expected) in [
-        ("[]", "expected one JSON object"),
+    for (value, expected) in [
         (
-            "{\"checks\":[]}",
-            "`checks`: expected an object, such as {\"test\": \"make test\"}",
+            "[]",
+            "expected an object, such as {\"test\": \"make test\"}",
         ),
-        (
-            "{\"checks\":{\"a\":1}}",
-            "`checks.a`: expected the text of a command",
-        ),
-        (
-            "{\"checks\":{\"a\":\" \"}}",
-            "`checks.a`: expected the text of a command",
-        ),
-        (
-            &format!("{{\"checks\":{{{many}}}}}"),
-            "`checks`: more than 64",
-        ),
+        ("{\"a\":1}", "expected the text of a command for `a`"),
+        ("{\"a\":\" \"}", "expected the text of a command for `a`"),
+        ("{\"a\":\"x\",\"a\":\"x\"}", "`a` stands twice"),
+        (&format!("{{{many}}}"), "more than 64"),
     ] {
-        assert_eq!(
-            read_checks(settings.as_bytes()),
-            Err(expected.to_string()),
-            "{settings}"
-        );
+        assert_eq!(checks(value), Err(expected.to_string()), "{value}");
     }
-    assert_eq!(read_checks(b"{}"), Ok(Vec::new()));
+    assert_eq!(checks("{}"), Ok(Vec::new()));
     let most = many.rsplit_once(',').expect("several").0;
     assert_eq!(
-        read_checks(format!("{{\"checks\":{{{most}}}}}").as_bytes()).map(|checks| checks.len()),
+        checks(&format!("{{{most}}}")).map(|checks| checks.len()),
         Ok(64)
     );
-    let error = read_checks(b"{\"checks\":}").expect_err("no JSON");
-    assert!(error.starts_with("line 1, column 11: "), "{error}");
+}
+
+fn checks(value: &str) -> Result<Vec<Check>, String> {
+    let tree = Tree::parse_strict(value.as_bytes()).expect("JSON");
+    policy::checks_of(tree.root())
 }
 
 #[test]
