@@ -9,6 +9,7 @@
 //!                                ├─ Policy   policy.rs   what would happen to a command, and why
 //!                                ├─ Rules    rules.rs    the rules that count here; revoking one
 //!                                ├─ Trust    trust.rs    what a folder may bring along
+//!                                ├─ Config   config.rs   every setting and where it came from
 //!                                ├─ Decode   decode.rs   bytes → a shipped decoder → its steps
 //!                                ├─ Wire     wire.rs     a recorded file, readable
 //!                                ├─ StandIn  standin.rs  the stand-in model, for curl and for ourselves
@@ -21,6 +22,7 @@
 //!
 //! Read next: `run.rs`, the main job.
 
+mod config;
 mod decode;
 mod demo;
 mod diff;
@@ -37,8 +39,8 @@ mod undo;
 mod wire;
 
 use crate::config::{
-    self, Command, DemoSettings, Paths, StandInSettings, Typed, UsageError, current_folder, layers,
-    settings,
+    Command, DemoSettings, Paths, StandInSettings, Typed, UsageError, arguments, current_folder,
+    layers, settings, variable,
 };
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::protocol::DecidedBy;
@@ -48,8 +50,8 @@ use std::process::ExitCode;
 
 /// The whole program.
 pub fn main() -> ExitCode {
-    let arguments = config::arguments();
-    let code = Typed::read(&arguments, &config::variable).and_then(|typed| dispatch(&typed));
+    let arguments = arguments();
+    let code = Typed::read(&arguments, &variable).and_then(|typed| dispatch(&typed));
     ExitCode::from(code.unwrap_or_else(|error| usage(&error)))
 }
 
@@ -75,6 +77,7 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
             words::<0>(typed)?;
             trust::run(typed)
         }
+        Command::Config => config::run(typed),
         Command::Decode => decode::run(typed),
         Command::Wire => {
             let [file] = words(typed)?;
@@ -89,7 +92,7 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
         }
         Command::Demo => {
             words::<0>(typed)?;
-            Ok(demo::run(&DemoSettings::resolve(typed, &config::variable)?))
+            Ok(demo::run(&DemoSettings::resolve(typed, &variable)?))
         }
         Command::Help => help::run(&typed.words),
         Command::Version => Ok(version()),
@@ -98,7 +101,7 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
 
 /// What was typed with the settings of user and site below it, and our folders. Variables that name no folder are said.
 fn configured(typed: &Typed) -> Result<(Typed, Paths), UsageError> {
-    let paths = Paths::find(&config::variable);
+    let paths = Paths::find(&variable);
     for name in &paths.ignored {
         note(&format!(
             "zcoder: {name} is not used: it is no absolute path"

@@ -187,6 +187,11 @@ pub enum UsageError {
         /// Which.
         folder: String,
     },
+    /// No such setting.
+    UnknownKey {
+        /// That sentence, with the nearest.
+        fault: String,
+    },
     /// A settings file cannot be used.
     SettingsFile {
         /// Its name.
@@ -327,6 +332,7 @@ impl fmt::Display for UsageError {
                 "`{folder}` is too broad to become the workspace by accident\n\
                  go to the project's folder, or name it: --workspace '{folder}' (edits are then asked for)"
             ),
+            UsageError::UnknownKey { fault } => f.write_str(fault),
             UsageError::SettingsFile { file, cause } => write!(
                 f,
                 "cannot use `{file}`: {cause}\nmend it or move it away; `zcoder help settings` tells what may stand there"
@@ -348,7 +354,13 @@ impl fmt::Display for UsageError {
                 source,
                 file,
                 cause,
-            } => write!(f, "{} `{file}`: {cause}", source.name()),
+            } => {
+                let colon = match source {
+                    Source::Flag(_) | Source::Variable(_) => "",
+                    Source::File(_) => ":",
+                };
+                write!(f, "{}{colon} `{file}`: {cause}", source.name())
+            }
         }
     }
 }

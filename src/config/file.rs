@@ -189,6 +189,19 @@ pub(super) fn read(bytes: &[u8], layer: Layer, name: &str) -> Result<Said, Usage
     Ok(said)
 }
 
+/// What is said of a key that there is not.
+pub fn unknown(name: &str) -> String {
+    let given = format!("--{}", name.replace('_', "-"));
+    let flags = FLAGS.iter().filter(|row| row.files != Files::None);
+    let near = nearest(&given, flags.map(|row| row.long)).map(flags::key);
+    let keys = KEYS.iter().map(|row| row.name);
+    let near = near.or_else(|| nearest(name, keys).map(str::to_string));
+    match near {
+        Some(near) => format!("unknown key `{name}`; the nearest is `{near}`"),
+        None => format!("unknown key `{name}`; `zcoder help settings` lists all"),
+    }
+}
+
 /// The text of a file under the name that its user knows.
 struct Text<'a> {
     bytes: &'a [u8],
@@ -271,18 +284,7 @@ impl Text<'_> {
     }
 
     fn known(&self, name: &str, at: usize) -> Result<Setting, UsageError> {
-        Setting::named(name).ok_or_else(|| {
-            let given = format!("--{}", name.replace('_', "-"));
-            let flags = FLAGS.iter().filter(|row| row.files != Files::None);
-            let near = nearest(&given, flags.map(|row| row.long)).map(flags::key);
-            let keys = KEYS.iter().map(|row| row.name);
-            let near = near.or_else(|| nearest(name, keys).map(str::to_string));
-            let near = match near {
-                Some(near) => format!("the nearest is `{near}`"),
-                None => "`zcoder help settings` lists all".to_string(),
-            };
-            self.fault(at, format!("unknown key `{name}`; {near}"))
-        })
+        Setting::named(name).ok_or_else(|| self.fault(at, unknown(name)))
     }
 
     /// Why this file may not say it at all.

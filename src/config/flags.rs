@@ -42,6 +42,8 @@ pub enum Command {
     Rules,
     /// `zcoder trust`
     Trust,
+    /// `zcoder config [KEY]`
+    Config,
     /// `zcoder decode STAGE [FILE|-]`
     Decode,
     /// `zcoder wire FILE`
@@ -130,6 +132,12 @@ pub const COMMANDS: &[CommandRow] = &[
         name: "trust",
         words: "",
         about: "show what this folder brings along to steer zcoder, and trust it",
+    },
+    CommandRow {
+        command: Command::Config,
+        name: "config",
+        words: "[KEY]",
+        about: "print every setting and where it came from",
     },
     CommandRow {
         command: Command::Decode,
@@ -364,6 +372,13 @@ impl Flag {
         format!("{short}{}{value}", self.long)
     }
 
+    /// Whether a command understands it. `config` shows what would count in a run, and so takes what a run takes from elsewhere.
+    pub fn is_for(&self, command: Command) -> bool {
+        let is_setting = self.files != Files::None || !self.env.is_empty();
+        self.commands.contains(&command)
+            || command == Command::Config && is_setting && self.commands.contains(&Command::Run)
+    }
+
     /// Its name in a settings file.
     pub fn key(&self) -> String {
         key(self.long)
@@ -403,6 +418,7 @@ const PLACES: &[Command] = &[
     Command::Policy,
     Command::Rules,
     Command::Trust,
+    Command::Config,
 ];
 const YES: &[Command] = &[
     Command::Run,

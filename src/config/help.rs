@@ -186,6 +186,7 @@ fn command(command: Command) -> String {
         Command::Policy => include_str!("topics/command-policy.txt"),
         Command::Rules => include_str!("topics/command-rules.txt"),
         Command::Trust => include_str!("topics/command-trust.txt"),
+        Command::Config => include_str!("topics/command-config.txt"),
         Command::Run | Command::Help | Command::Version => "",
     });
     flags_of(

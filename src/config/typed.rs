@@ -124,10 +124,7 @@ impl Typed {
             };
             return Ok(reader.finish(Command::Help, Vec::new(), arguments));
         }
-        let foreign = reader
-            .flags
-            .iter()
-            .find(|g| !g.id.row().commands.contains(&command));
+        let foreign = reader.flags.iter().find(|g| !g.id.row().is_for(command));
         if let Some(given) = foreign {
             let row = given.id.row();
             return Err(UsageError::WrongCommand {
@@ -206,7 +203,7 @@ pub fn utf8<'a>(value: &'a OsStr, what: &str) -> Result<&'a str, UsageError> {
 /// The variables of the flags that `command` understands.
 fn variables(command: Command, env: Env<'_>) -> Result<Vec<Given>, UsageError> {
     let mut out = Vec::new();
-    for row in FLAGS.iter().filter(|row| row.commands.contains(&command)) {
+    for row in FLAGS.iter().filter(|row| row.is_for(command)) {
         let mut set = row.env.iter().filter_map(|&name| Some((name, env(name)?)));
         let Some((name, value)) = set.find(|(_, value)| !value.is_empty()) else {
             continue;

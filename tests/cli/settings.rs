@@ -171,3 +171,83 @@ fn a_folder_that_is_no_absolute_path_is_said() {
         "zcoder: XDG_CONFIG_HOME is not used: it is no absolute path\n"
     );
 }
+
+#[test]
+fn config_prints_every_value_and_where_it_came_from() {
+    let temp = project();
+    temp.write(
+        "user/config.json",
+        "{\"model\": \"a\\u001b[2J\", \"commands\": \"allow\", \"command_wrapper\": [\"nice\", \"-n5\"],\n\
+         \"header\": [\"Authorization: Bearer secret\", \"X-Team: secret\"]}",
+    );
+    temp.write(
+        "work/.zcoder/config.json",
+        "{\"seed\": 7, \"checks\": {\"test\": \"make test\", \"lint\": \"ruff check .\"}}",
+    );
+    let args = ["config", "--trust", "--edits", "ask"];
+    let mut command = command(&temp, &args);
+    let ran = run(command.env("ZCODER_QUIET", "0"));
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(!ran.out.contains("secret"), "{}", ran.out);
+    let line = |name: &str, value: &str, source: &str| format!("{name:18}  {value:24}  {source}\n");
+    let user = "~/user/config.json";
+    for expected in [
+        line("model", "a\\x1b[2J", &format!("{user}:1:11")),
+        line("host", "127.0.0.1:11434", "built-in"),
+        line("via", "-", "built-in"),
+        line("header", "Authorization: …", &format!("{user}:2:11")),
+        line("header", "X-Team: …", &format!("{user}:2:11")),
+        line("seed", "7", ".zcoder/config.json:1:10"),
+        line("edits", "ask", "--edits"),
+        line("commands", "allow", &format!("{user}:1:37")),
+        line("--trust", "on", "--trust"),
+        line("command_timeout", "120", "built-in"),
+        line("quiet", "off", "ZCODER_QUIET"),
+        line("command_wrapper", "nice -n5", &format!("{user}:1:65")),
+        line("checks", "test: make test", ".zcoder/config.json:1:23"),
+        line("checks", "lint: ruff check .", ".zcoder/config.json:1:23"),
+        line("wire", "on", "built-in"),
+    ] {
+        assert!(ran.out.contains(&expected), "{expected}{}", ran.out);
+    }
+    let names = ran.out.lines().map(|line| line.split("  ").next());
+    let mut names: Vec<&str> = names.flatten().collect();
+    names.dedup();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count, "a name in two places");
+    assert!(count > 30, "{}", ran.out);
+    // Twice the same.
+    assert_eq!(run(&mut command).out, ran.out);
+    // One key: who says what, the strongest first.
+    let one = with(&temp, &["config", "commands", "--read-only"]);
+    let expected = [
+        line("commands", "deny", "--read-only"),
+        line("commands", "allow", &format!("{user}:1:37")),
+        line("commands", "ask", "built-in"),
+    ];
+    assert!(one.out == expected.concat(), "{}", one.out);
+    assert_eq!(
+        with(&temp, &["config", "--commands", "ask", "--", "--commands"]).out,
+        {
+            let mut expected = expected;
+            expected[0] = line("commands", "ask", "--commands");
+            expected.concat()
+        }
+    );
+    let unknown = with(&temp, &["config", "modle"]);
+    assert_eq!(
+        (unknown.code, unknown.err.as_str()),
+        (
+            Some(2),
+            "zcoder: unknown key `modle`; the nearest is `model`\n"
+        )
+    );
+    // A home folder asks by itself.
+    temp.write("user/config.json", "{\"edits\": \"auto\"}");
+    let home = temp.path().display().to_string();
+    let broad = with(&temp, &["config", "-w", &home]);
+    let careful = line("edits", "ask", "built-in, for / and home folders");
+    assert!(broad.out.contains(&careful), "{}", broad.out);
+}

@@ -191,7 +191,7 @@ fn a_wrong_file_is_named_with_line_column_and_what_was_expected() {
     );
     wrong(
         "{\"host\": \"ftp://me:secret@x\"}",
-        "~/user/config.json:1:10 `ftp://…@x`: scheme \"ftp\": expected http or https",
+        "~/user/config.json:1:10: `ftp://…@x`: scheme \"ftp\": expected http or https",
     );
 }
 
