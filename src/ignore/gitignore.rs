@@ -21,7 +21,7 @@
 //!
 //! Read next: `levels.rs`.
 
-use super::glob::{Error, Glob, Scope};
+use super::glob::{Error, Glob, Scope, Tail};
 
 /// Bytes of one file that count. Real ones have a few hundred lines.
 pub const MAX_RULES_BYTES: usize = 1 << 20;
@@ -30,8 +30,8 @@ pub const MAX_RULES_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     rules: Vec<Rule>,
-    /// For each rule the byte that its matches end in, or [`ANY`]: most are passed over by a look at this list.
-    last_bytes: Vec<u16>,
+    /// What the matches of each rule end in: most are passed over by a look at this list.
+    tails: Vec<Tail>,
 }
 
 /// What a rule says of a path.
@@ -60,8 +60,6 @@ struct Rule {
     folders_only: bool,
 }
 
-const ANY: u16 = 256;
-
 impl Rules {
     /// Reads a file.
     pub fn parse(bytes: &[u8]) -> (Rules, Vec<Fault>) {
@@ -72,9 +70,7 @@ impl Rules {
             match rule(line) {
                 Ok(None) => {}
                 Ok(Some(rule)) => {
-                    rules
-                        .last_bytes
-                        .push(rule.glob.last_byte().map_or(ANY, u16::from));
+                    rules.tails.push(rule.glob.tail());
                     rules.rules.push(rule);
                 }
                 Err(error) => faults.push(Fault {
@@ -93,10 +89,11 @@ impl Rules {
 
     /// What the rules say of a path, relative to their folder, `/` between names and none at its ends. `None`: nothing.
     pub fn verdict(&self, path: &[u8], is_folder: bool) -> Option<Verdict> {
-        let last = u16::from(*path.last()?);
+        path.last()?;
+        let tail = Tail::of(path.iter().rev().copied());
         let name_at = path.iter().rposition(|b| *b == b'/').map_or(0, |at| at + 1);
-        for (index, wanted) in self.last_bytes.iter().enumerate().rev() {
-            if *wanted != last && *wanted != ANY {
+        for (index, wanted) in self.tails.iter().enumerate().rev() {
+            if !tail.may_end_in(*wanted) {
                 continue;
             }
             let rule = &self.rules[index];

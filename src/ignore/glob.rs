@@ -37,6 +37,7 @@ pub enum Scope {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
     shape: Shape,
+    tail: Tail,
 }
 
 /// Why a text is no pattern, and at which of its bytes.
@@ -57,6 +58,14 @@ pub enum Cause {
     UnknownName,
     /// A backslash with nothing after it.
     LastBackslash,
+}
+
+/// The last bytes of a text: by them alone most patterns are told from most names, four bytes at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tail {
+    bytes: u32,
+    /// Which of them there are, or are known.
+    mask: u32,
 }
 
 /// Most patterns are of a form that needs no machine.
@@ -96,11 +105,9 @@ impl Glob {
         .run()?;
         let plain = tokens.iter().take_while(|t| matches!(t, Token::Byte(_)));
         let plain = plain.count();
+        let tail = Tail::of(tokens.iter().rev().map_while(Token::byte));
         let bytes = |tokens: &[Token]| {
-            let bytes = tokens.iter().map(|token| match token {
-                Token::Byte(byte) => Some(*byte),
-                Token::One | Token::Class(_) | Token::Star | Token::Rest | Token::Folders => None,
-            });
+            let bytes = tokens.iter().map(Token::byte);
             bytes.collect::<Option<Box<[u8]>>>()
         };
         let shape = match (bytes(&tokens), tokens.split_first(), scope) {
@@ -114,7 +121,7 @@ impl Glob {
                 Shape::General(prefix, tokens[plain..].into())
             }
         };
-        Ok(Glob { shape })
+        Ok(Glob { shape, tail })
     }
 
     /// Whether the whole of `text` is meant.
@@ -129,18 +136,38 @@ impl Glob {
         }
     }
 
-    /// The byte that every match ends in, if there is one: a set of patterns can be sorted by it.
-    pub(super) fn last_byte(&self) -> Option<u8> {
-        match &self.shape {
-            Shape::Exact(bytes) | Shape::Suffix(bytes) => bytes.last().copied(),
-            Shape::General(prefix, tokens) => match tokens.last() {
-                Some(Token::Byte(byte)) => Some(*byte),
-                None => prefix.last().copied(),
-                Some(Token::One | Token::Class(_) | Token::Star | Token::Rest | Token::Folders) => {
-                    None
-                }
-            },
+    /// What every match ends in, as far as it is known.
+    pub(super) fn tail(&self) -> Tail {
+        self.tail
+    }
+}
+
+impl Token {
+    /// If it is one.
+    fn byte(&self) -> Option<u8> {
+        match self {
+            Token::Byte(byte) => Some(*byte),
+            Token::One | Token::Class(_) | Token::Star | Token::Rest | Token::Folders => None,
         }
+    }
+}
+
+impl Tail {
+    /// The first four of these bytes, which are those of a text from its end.
+    pub(super) fn of(from_end: impl Iterator<Item = u8>) -> Tail {
+        let (mut bytes, mut mask) = ([0; 4], [0; 4]);
+        for (at, byte) in from_end.take(4).enumerate() {
+            (bytes[at], mask[at]) = (byte, 0xff);
+        }
+        Tail {
+            bytes: u32::from_le_bytes(bytes),
+            mask: u32::from_le_bytes(mask),
+        }
+    }
+
+    /// Whether a text with this tail may be one that ends in `wanted`.
+    pub(super) fn may_end_in(self, wanted: Tail) -> bool {
+        (self.bytes ^ wanted.bytes) & wanted.mask == 0
     }
 }
 
