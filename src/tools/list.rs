@@ -26,7 +26,7 @@
 //! Invariant: the same tree gives the same text.
 
 use std::collections::VecDeque;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -36,7 +36,7 @@ use crate::ignore::{Found, Levels, Problem, Verdict};
 use crate::protocol::{Facts, ToolOutcome};
 use crate::sys::Cancel;
 use crate::sys::dir::{Dir, Kind};
-use crate::text::grouped;
+use crate::text::{self, grouped};
 
 use super::globs::{Globs, globs};
 use super::problems;
@@ -180,7 +180,7 @@ fn place(workspace: &Workspace, path: &str) -> Result<(WsPath, Option<Globs>), S
 struct Node {
     line: String,
     /// From the folder that is listed; for wildcards.
-    path: OsString,
+    path: Vec<u8>,
     /// Indices into `Tree::nodes`.
     children: Vec<usize>,
 }
@@ -201,6 +201,8 @@ struct Tree {
     /// Device and inode of folders of our own.
     closed_to_us: Vec<(u64, u64)>,
     problems: Vec<Problem>,
+    /// Room for names while a folder is read.
+    buffer: Vec<u8>,
     /// Entries seen, meant or not.
     seen: u64,
     /// Entries to be shown, whether there is room or not.
@@ -226,7 +228,7 @@ struct Waiting {
 
 /// What a folder has, in order, and the rules for what its folders have.
 struct Content {
-    entries: Vec<(OsString, Kind)>,
+    entries: Vec<(Vec<u8>, Kind)>,
     levels: Levels,
 }
 
@@ -243,6 +245,7 @@ impl Tree {
             globs: None,
             closed_to_us: Vec::new(),
             problems: Vec::new(),
+            buffer: vec![0; BUFFER_BYTES],
             seen: 0,
             total: 0,
             left_out: 0,
@@ -256,6 +259,7 @@ impl Tree {
     /// Level by level, until it is cancelled; returns the entries of the folder itself.
     fn run(&mut self, folder: &Path, levels: Levels, cancel: &Cancel) -> io::Result<Vec<usize>> {
         let mut queue = VecDeque::new();
+        let below = with_slash(folder).len();
         let mut waiting = Waiting {
             path: folder.to_path_buf(),
             levels,
@@ -264,7 +268,7 @@ impl Tree {
         };
         let content = self.read(&waiting.path, &waiting.levels, cancel)?;
         let top = match content {
-            Some(content) => self.take(content, &waiting, folder, &mut queue),
+            Some(content) => self.take(content, &waiting, below, &mut queue),
             None => Vec::new(),
         };
         let mut opened = 1;
@@ -281,7 +285,7 @@ impl Tree {
             opened += 1;
             match self.read(&waiting.path, &waiting.levels, cancel) {
                 Ok(Some(content)) => {
-                    let children = self.take(content, &waiting, folder, &mut queue);
+                    let children = self.take(content, &waiting, below, &mut queue);
                     if let Some(node) = waiting.node {
                         self.nodes[node].children = children;
                     }
@@ -314,24 +318,26 @@ impl Tree {
         let mut entries = Vec::new();
         let mut found = Found::default();
         let (hidden, mut left_out) = (self.hidden, 0);
-        dir.read(&mut vec![0; BUFFER_BYTES], &mut |name, kind| {
+        dir.read(&mut self.buffer, &mut |name, kind| {
             found.see(name, kind);
             match !hidden && name.starts_with(b".") {
                 true => left_out += 1,
-                false => entries.push((OsStr::from_bytes(name).to_os_string(), kind)),
+                false => entries.push((name.to_vec(), kind)),
             }
         })?;
         self.left_out += left_out;
-        let bytes = path.as_os_str().as_bytes();
-        let levels = levels.enter(&dir, bytes, found, &mut self.problems);
+        let levels = levels.enter(&dir, path.as_os_str().as_bytes(), found, &mut self.problems);
+        let mut full = with_slash(path);
+        let here = full.len();
         let all = entries.len() as u64;
         entries.retain(|(name, kind)| {
             if cancel.is_cancelled() {
                 // Nothing of it will be shown.
                 return false;
             }
-            let full = path.join(name);
-            let verdict = levels.verdict(full.as_os_str().as_bytes(), *kind == Kind::Folder);
+            full.truncate(here);
+            full.extend_from_slice(name);
+            let verdict = levels.verdict(&full, *kind == Kind::Folder);
             verdict != Some(Verdict::Ignored)
         });
         self.ignored += all - entries.len() as u64;
@@ -339,31 +345,28 @@ impl Tree {
         Ok(Some(Content { entries, levels }))
     }
 
-    /// Makes nodes of entries while there is room and queues folders below the depth; all are counted.
+    /// Makes nodes of entries while there is room and queues folders below the depth; all are counted. `below`: where in a full path that
+    /// begins which is shown.
     fn take(
         &mut self,
         content: Content,
         waiting: &Waiting,
-        top: &Path,
+        below: usize,
         queue: &mut VecDeque<Waiting>,
     ) -> Vec<usize> {
         let mut children = Vec::new();
+        let mut path = with_slash(&waiting.path);
+        let here = path.len();
         for (name, kind) in content.entries {
             self.seen += 1;
-            let path = waiting.path.join(&name);
-            let below = path.strip_prefix(top).unwrap_or(&path);
+            path.truncate(here);
+            path.extend_from_slice(&name);
             let is_folder = kind == Kind::Folder;
-            let opens = is_folder && waiting.level < self.depth && name != ".git";
+            let opens = is_folder && waiting.level < self.depth && name != b".git";
             let mut node = None;
-            if self.is_meant(below) {
+            if self.is_meant(&path[below..]) {
                 self.total += 1;
-                let line = self.line(&name, kind, &path);
-                // Its path or its indentation, its line end, and a mark that may come.
-                let place = match self.globs {
-                    Some(_) => below.as_os_str().len() as u64,
-                    None => 2 * waiting.level,
-                };
-                node = self.place(line, place, below);
+                node = self.place(&name, kind, &path, below, waiting.level);
                 children.extend(node);
                 if is_folder && !opens && self.globs.is_none() {
                     self.mark(node, " ...");
@@ -371,7 +374,7 @@ impl Tree {
             }
             if opens {
                 queue.push_back(Waiting {
-                    path,
+                    path: PathBuf::from(OsStr::from_bytes(&path)),
                     levels: content.levels.clone(),
                     node,
                     level: waiting.level + 1,
@@ -381,8 +384,7 @@ impl Tree {
         children
     }
 
-    fn is_meant(&self, path: &Path) -> bool {
-        let path = path.as_os_str().as_bytes();
+    fn is_meant(&self, path: &[u8]) -> bool {
         match &self.globs {
             None => true,
             Some(globs) => globs.globs.iter().any(|glob| glob.is_match(path)),
@@ -390,47 +392,37 @@ impl Tree {
     }
 
     /// A new node, if there is room.
-    fn place(&mut self, line: String, before: u64, path: &Path) -> Option<usize> {
+    fn place(
+        &mut self,
+        name: &[u8],
+        kind: Kind,
+        path: &[u8],
+        below: usize,
+        level: u64,
+    ) -> Option<usize> {
         self.full |= self.nodes.len() as u64 >= self.most;
         if self.full {
             return None;
         }
+        let line = line(name, kind, path);
+        // Its path or its indentation, its line end, and a mark that may come.
+        let (before, path) = match self.globs {
+            Some(_) => ((path.len() - below) as u64, path[below..].to_vec()),
+            None => (2 * level, Vec::new()),
+        };
         let cost = line.len() as u64 + before + 5;
         let Some(room) = self.room.checked_sub(cost) else {
             self.full = true;
             return None;
         };
         self.room = room;
+        self.odd_names |= std::str::from_utf8(name).is_err();
         self.nodes.push(Node {
             line,
-            path: match self.globs {
-                Some(_) => path.as_os_str().to_os_string(),
-                None => OsString::new(),
-            },
+            path,
             children: Vec::new(),
         });
         Some(self.nodes.len() - 1)
-    }
-
-    fn line(&mut self, name: &OsString, kind: Kind, path: &Path) -> String {
-        let readable = name.to_str();
-        let shown = shown(&name.to_string_lossy());
-        let mut line = match kind {
-            Kind::File => shown,
-            Kind::Folder => format!("{shown}/"),
-            Kind::Link => match fs::read_link(path) {
-                Ok(target) => format!("{shown} -> {}", super::shown(&target.to_string_lossy())),
-                Err(error) => format!("{shown} -> ({error})"),
-            },
-            Kind::Fifo => format!("{shown} (FIFO)"),
-            Kind::Socket => format!("{shown} (socket)"),
-            Kind::Device => format!("{shown} (device)"),
-        };
-        if readable.is_none() {
-            self.odd_names = true;
-            line.push_str(" (not UTF-8)");
-        }
-        line
     }
 
     fn render(&self, nodes: &[usize], level: usize, out: &mut String) {
@@ -452,7 +444,7 @@ impl Tree {
             shown => Path::new(shown),
         };
         for node in &self.nodes {
-            let folder = start.join(Path::new(&node.path));
+            let folder = start.join(OsStr::from_bytes(&node.path));
             let folder = folder.parent().unwrap_or(Path::new(""));
             let folder = shown(&folder.to_string_lossy());
             let slash = if folder.is_empty() { "" } else { "/" };
@@ -507,6 +499,37 @@ impl Tree {
         }
         text
     }
+}
+
+/// A folder's path as names are put behind it.
+fn with_slash(folder: &Path) -> Vec<u8> {
+    let mut path = folder.as_os_str().as_bytes().to_vec();
+    if !path.ends_with(b"/") {
+        path.push(b'/');
+    }
+    path
+}
+
+fn line(name: &[u8], kind: Kind, path: &[u8]) -> String {
+    let mut line = shown(&text::repair(name));
+    match kind {
+        Kind::File => {}
+        Kind::Folder => line.push('/'),
+        Kind::Link => match fs::read_link(OsStr::from_bytes(path)) {
+            Ok(target) => {
+                let target = shown(&text::repair(target.as_os_str().as_bytes()));
+                line.push_str(&format!(" -> {target}"));
+            }
+            Err(error) => line.push_str(&format!(" -> ({error})")),
+        },
+        Kind::Fifo => line.push_str(" (FIFO)"),
+        Kind::Socket => line.push_str(" (socket)"),
+        Kind::Device => line.push_str(" (device)"),
+    }
+    if std::str::from_utf8(name).is_err() {
+        line.push_str(" (not UTF-8)");
+    }
+    line
 }
 
 fn left_out(count: u64, what: &str, step: &str) -> String {
