@@ -5,6 +5,7 @@ mod ending;
 mod input;
 mod output;
 mod scenes;
+mod shapes;
 mod task;
 
 use crate::support::run::{Ran, run, zcoder};
