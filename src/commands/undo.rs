@@ -158,11 +158,8 @@ impl Session {
             for copy in &made.copies {
                 text.push_str(&format!("kept {}\n", shown(&copy.to_string_lossy())));
             }
-            if made.removed > 0 {
-                let removed = made.removed;
-                note(&format!(
-                    "zcoder: the undo journal of this session is full: {removed} of its oldest turns can no longer be taken back"
-                ));
+            if let Some(room) = made.room() {
+                note(&format!("zcoder: {room}"));
             }
             text.push_str(&format!("done; `zcoder {back}` takes this step back\n"));
             Ok(say(&text))

@@ -7,7 +7,7 @@
 //! Op::Review                               →  Reviewed { patch, files, notes }
 //! ```
 //!
-//! What cannot be done is a notice that says why.
+//! What cannot be done is a notice that says why; so is what had to go from the journal for a step, before its `Stepped`.
 //!
 //! Invariant: files change only by `Act::Make` and `Act::Force`, and the model is told which ones.
 use super::prompt;
@@ -15,7 +15,7 @@ use super::turn::Engine;
 use super::worker::Touched;
 use crate::protocol::{Act, CallId, Event, Level, Note, Step, StepReport};
 use crate::text;
-use crate::undo::{self, CommandChanges, Force, MAX_ENTRIES, Past, Plan};
+use crate::undo::{self, CommandChanges, Force, MAX_ENTRIES, Made, Past, Plan};
 use std::path::{Path, PathBuf};
 
 /// Files of a command that an event names; the others are counted.
@@ -87,16 +87,18 @@ impl Engine {
                 Step::Redo => past.redo()?,
                 Step::Revert { path, hunk } => past.revert(path, *hunk)?,
             };
-            let copies = match act {
+            let made = match act {
                 Act::Show => None,
-                Act::Make | Act::Force => Some(past.make(&plan, force)?.copies),
+                Act::Make | Act::Force => Some(past.make(&plan, force)?),
             };
-            Ok((settled, report(&plan, copies.as_deref())))
+            let room = made.as_ref().and_then(Made::room);
+            let copies = made.as_ref().map(|made| &made.copies[..]);
+            Ok(([settled, room], report(&plan, copies)))
         });
-        let Some((settled, report)) = done else {
+        let Some((said, report)) = done else {
             return;
         };
-        if let Some(text) = settled {
+        for text in said.into_iter().flatten() {
             self.notice(Level::Warning, text);
         }
         if report.made && self.conversation.is_some() {

@@ -23,6 +23,7 @@ use super::plan::{self, Plan};
 use super::review::{self, Review};
 use super::store::{Lock, Session, Store};
 use super::{Error, Force};
+use crate::text;
 use std::path::PathBuf;
 
 /// Sessions that are named when another one was asked for.
@@ -44,6 +45,18 @@ pub struct Made {
     pub copies: Vec<PathBuf>,
     /// Old turns that had to go for the record of this step.
     pub removed: u64,
+}
+
+impl Made {
+    /// What had to go for it, in words.
+    pub fn room(&self) -> Option<String> {
+        (self.removed > 0).then(|| {
+            format!(
+                "the undo journal of this session is full: {} of its oldest turns can no longer be taken back",
+                text::grouped(self.removed)
+            )
+        })
+    }
 }
 
 impl<'a> Past<'a> {

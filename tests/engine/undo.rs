@@ -2,8 +2,8 @@
 
 use super::drive::{Run, allow_commands, show};
 use super::fake::{Chat, Scene, calls, says};
-use zcoder::protocol::{Act, Event, Op, Step, StepReport, TurnId};
-use zcoder::undo::{Journal, Store};
+use zcoder::protocol::{Act, Event, Level, Op, Step, StepReport, TurnId};
+use zcoder::undo::{Journal, Limits, Store};
 
 /// An engine with a journal; the first turn writes `a.txt`.
 fn start(mut chats: Vec<Chat>) -> Run {
@@ -71,6 +71,46 @@ fn a_turn_can_be_named_and_redone() {
     assert_eq!(
         show(&events),
         ["error: turn 7 has nothing to take back; these have: 1"]
+    );
+}
+
+#[test]
+fn what_had_to_go_for_a_step_is_said() {
+    let content = "x".repeat(6_000);
+    let write = format!(r#"{{"path":"b.txt","content":"{content}"}}"#);
+    let run = Run::start(
+        Scene::new(vec![
+            calls(&[("c1", "write_file", r#"{"path":"a.txt","content":"a\n"}"#)]),
+            says("written"),
+            calls(&[("c2", "write_file", &write)]),
+            says("written"),
+        ]),
+        |temp, setup| {
+            let root = setup.toolbox.workspace().root().to_path_buf();
+            let store = Store::new(&temp.path().join("state"), &root).with_limits(Limits {
+                session_bytes: 16 << 10,
+                ..Limits::default()
+            });
+            setup.journal = Journal::new(store, &setup.log.id().0);
+        },
+    );
+    run.turn("write a");
+    run.turn("write b");
+    run.say(Op::Step {
+        step: LAST,
+        act: Act::Make,
+    });
+    let events = run.until(|event| matches!(event, Event::Stepped(_)));
+    let [Event::Notice { level, text }, Event::Stepped(report)] = &events[..] else {
+        panic!("{:#?}", show(&events));
+    };
+    assert_eq!(
+        (*level, text.as_str(), report.made),
+        (
+            Level::Warning,
+            "the undo journal of this session is full: 1 of its oldest turns can no longer be taken back",
+            true
+        )
     );
 }
 
