@@ -29,19 +29,23 @@ use std::sync::Arc;
 
 /// Characters of an argument in a summary.
 const SUMMARY_CHARS: usize = 100;
+/// To the calls behind one that was made too often in one reply.
+const ENOUGH: &str = "not run: this reply repeats itself; look at the results of its first calls";
 
 impl Engine {
     /// All calls of one reply.
     pub(super) fn run_calls(&mut self, turn: &mut Turn, calls: &[ToolCall]) -> Flow<()> {
         let alone = calls.len() == 1;
         let mut end = None;
+        turn.enough = false;
         for call in calls {
             if end.is_none() {
                 end = self.catch_up(turn).err();
             }
             match &end {
+                None if turn.enough => self.skip(call, ENOUGH),
                 None => end = self.run_one(turn, call, alone).err(),
-                Some(why) => self.skip(call, why),
+                Some(why) => self.skip(call, not_run(why)),
             }
         }
         if let Some(end) = end {
@@ -56,6 +60,7 @@ impl Engine {
                 format!("the model made {what} {times} times with the same result; it was told so"),
             );
             self.append(prompt::note(Note::Loop, &guard::note(cycle)));
+            turn.guard.told();
         }
         Ok(())
     }
@@ -92,29 +97,23 @@ impl Engine {
                 turn.loop_note = Some(cycle);
                 Ok(())
             }
-            (None, Repeat::Stop { cycle }) => self.ask_about_loop(turn, cycle),
+            (None, Repeat::Enough) => {
+                turn.enough = true;
+                Ok(())
+            }
+            (None, Repeat::Stop { cycle, times }) => self.ask_about_loop(turn, cycle, times),
         }
     }
 
-    /// A call that is not taken up because the turn is over.
-    fn skip(&mut self, call: &ToolCall, why: &TurnEnd) {
+    /// A call that is not taken up.
+    fn skip(&mut self, call: &ToolCall, why: &str) {
         let summary = text::clip(&call.name, SUMMARY_CHARS).into_owned();
         let call_started = Event::CallStarted {
             call: call.clone(),
             summary,
         };
         self.emit(call_started);
-        let outcome = match &why.status {
-            Status::Cancelled => cancelled("not run: the user stopped the turn before this call"),
-            Status::Done
-            | Status::Blocked
-            | Status::Failed
-            | Status::ServerFailed { .. }
-            | Status::Unusable { .. }
-            | Status::NeedsApproval { .. }
-            | Status::Limit { .. } => cancelled("not run: the turn ended before this call"),
-        };
-        self.answer(call, outcome);
+        self.answer(call, cancelled(why));
     }
 
     /// The call's one result: on record, then told.
@@ -224,6 +223,20 @@ impl Engine {
             }
             Err(error) => (failed(&format!("no thread for the command: {error}")), None),
         }
+    }
+}
+
+/// To the calls behind the end of the turn.
+fn not_run(why: &TurnEnd) -> &'static str {
+    match &why.status {
+        Status::Cancelled => "not run: the user stopped the turn before this call",
+        Status::Done
+        | Status::Blocked
+        | Status::Failed
+        | Status::ServerFailed { .. }
+        | Status::Unusable { .. }
+        | Status::NeedsApproval { .. }
+        | Status::Limit { .. } => "not run: the turn ended before this call",
     }
 }
 

@@ -10,7 +10,9 @@
 //! ```
 //!
 //! A step counts as repeated only when name, arguments (whatever the order of their keys) and result are all the same: polling
-//! something that changes is no loop. Cycles longer than `MAX_CYCLE` are not seen; `--max-turns` bounds those.
+//! something that changes is no loop. Calls of one reply count like those of several, but nobody is stopped for what he could not know: the
+//! fifth time within one reply is `Repeat::Enough`, its other calls are not run, and the stop comes with the next repetition after the
+//! note. Cycles longer than `MAX_CYCLE` are not seen; `--max-turns` bounds those.
 //!
 //! Invariant: the verdict depends on nothing but the calls since the turn began or the guard was reset.
 use crate::json::{Kind, Value};
@@ -31,14 +33,18 @@ pub(super) enum Repeat {
     No,
     /// The same `cycle` calls for the third time.
     Note { cycle: usize },
-    /// The same `cycle` calls for the fifth time.
-    Stop { cycle: usize },
+    /// The same `cycle` calls for the fifth time, and the model was not told yet.
+    Enough,
+    /// The same `cycle` calls for the fifth time or more, after the note.
+    Stop { cycle: usize, times: usize },
 }
 
 /// The last calls, as fingerprints.
 #[derive(Debug, Default)]
 pub(super) struct Guard {
     recent: Vec<u64>,
+    /// The last note went out.
+    told: bool,
 }
 
 impl Guard {
@@ -47,9 +53,14 @@ impl Guard {
         self.push(fingerprint(call, outcome))
     }
 
+    /// The model was told of the last repetition.
+    pub(super) fn told(&mut self) {
+        self.told = true;
+    }
+
     /// Somebody said "go on": counting starts anew.
     pub(super) fn reset(&mut self) {
-        self.recent.clear();
+        *self = Guard::default();
     }
 
     fn push(&mut self, step: u64) -> Repeat {
@@ -63,10 +74,17 @@ impl Guard {
             let run = self.run_length(cycle);
             // The same stretch also has every multiple of its period: only the shortest counts.
             if run > shorter && run == NOTE_AT * cycle {
+                self.told = false;
                 return Repeat::Note { cycle };
             }
-            if run > shorter && run == STOP_AT * cycle {
-                return Repeat::Stop { cycle };
+            if run > shorter && run >= STOP_AT * cycle {
+                return match self.told {
+                    true => Repeat::Stop {
+                        cycle,
+                        times: run / cycle,
+                    },
+                    false => Repeat::Enough,
+                };
             }
             shorter = shorter.max(run);
         }
@@ -149,19 +167,39 @@ fn hash_value(value: Value<'_>, hash: &mut DefaultHasher) {
 mod tests {
     use super::*;
 
-    /// Each letter is one finished call; the answer has one letter for each: `.` no, `n` note, `s` stop.
+    /// Each letter is one finished call; the answer has one letter for each: `.` no, `n` note, `e` enough, `s` stop. A `|` ends a reply;
+    /// without any each call is one.
     #[track_caller]
     fn check(calls: &str, expected: &str) {
         let mut guard = Guard::default();
-        let verdicts: String = calls
-            .bytes()
-            .map(|call| match guard.push(u64::from(call)) {
+        let mut verdicts = String::new();
+        for call in calls.bytes() {
+            if call == b'|' {
+                guard.told();
+                continue;
+            }
+            verdicts.push(match guard.push(u64::from(call)) {
                 Repeat::No => '.',
                 Repeat::Note { .. } => 'n',
+                Repeat::Enough => 'e',
                 Repeat::Stop { .. } => 's',
-            })
-            .collect();
+            });
+            if !calls.contains('|') {
+                guard.told();
+            }
+        }
         assert_eq!(verdicts, expected, "{calls}");
+    }
+
+    #[test]
+    fn nobody_is_stopped_before_he_was_told() {
+        check("aaaaa|a", "..n.es");
+        check("aaaa|a|a", "..n.ss");
+        check("aaaaaaaa|b|a", "..n.eeee..");
+        check("a|a|aaa|a", "..n.es");
+        check("ababababab|a", ".....n...es");
+        // Told of one loop is not told of the next.
+        check("aaa|bbbbb|b", "..n..n.es");
     }
 
     #[test]
@@ -190,8 +228,8 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_goes_on_is_not_reported_at_every_call() {
-        check(&"a".repeat(30), &format!("..n.s{}", ".".repeat(25)));
+    fn a_loop_that_goes_on_is_noted_once_and_stopped_each_time() {
+        check(&"a".repeat(30), &format!("..n.{}", "s".repeat(26)));
     }
 
     #[test]
@@ -200,7 +238,9 @@ mod tests {
         for _ in 0..4 {
             guard.push(1);
         }
-        assert_eq!(guard.push(1), Repeat::Stop { cycle: 1 });
+        guard.told();
+        let stop = Repeat::Stop { cycle: 1, times: 5 };
+        assert_eq!(guard.push(1), stop);
         guard.reset();
         assert_eq!(guard.push(1), Repeat::No);
         assert_eq!(guard.push(1), Repeat::No);

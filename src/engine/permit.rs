@@ -199,9 +199,13 @@ impl Engine {
         });
     }
 
-    pub(super) fn ask_about_loop(&mut self, turn: &mut Turn, cycle: usize) -> Flow<()> {
+    pub(super) fn ask_about_loop(
+        &mut self,
+        turn: &mut Turn,
+        cycle: usize,
+        times: usize,
+    ) -> Flow<()> {
         let what = guard::describe(cycle);
-        let times = guard::STOP_AT;
         let description = format!("the model made {what} {times} times with the same result");
         let question = Question::Loop {
             description: description.clone(),

@@ -94,6 +94,8 @@ pub(super) struct Turn {
     tries: Tries,
     unreadable: u32,
     pub(super) loop_note: Option<usize>,
+    /// The reply that is being carried out repeats itself: its other calls are not run.
+    pub(super) enough: bool,
 }
 
 impl Turn {
@@ -209,6 +211,7 @@ impl Engine {
                     tries: Tries::default(),
                     unreadable: 0,
                     loop_note: None,
+                    enough: false,
                 };
                 let Err(end) = self.work(&mut turn, text, attachment);
                 // Whatever still works for this turn is given up.

@@ -328,6 +328,50 @@ fn the_same_call_is_noted_at_three_and_ends_the_turn_at_five() {
 }
 
 #[test]
+fn a_reply_that_repeats_itself_is_cut_short_and_the_model_told_before_anything_ends() {
+    let same = r#"{"path":"a.txt"}"#;
+    let many: Vec<_> = ["c1", "c2", "c3", "c4", "c5", "c6", "c7"]
+        .map(|id| (id, "read_file", same))
+        .to_vec();
+    let again = calls(&[("c8", "read_file", same)]);
+    for (then, status) in [
+        (says("I see"), Status::Done),
+        (
+            again,
+            Status::Limit {
+                which: "the model made the same call 6 times with the same result".to_string(),
+            },
+        ),
+    ] {
+        let run = Run::start(Scene::new(vec![calls(&many), then]), |temp, _| {
+            temp.write("work/a.txt", "text\n");
+        });
+        let events = run.turn("go");
+        let lines = after_opening(show(&events));
+        let ended = |id: &str| {
+            let start = format!("ended {id} ");
+            let line = lines.iter().find(|line| line.starts_with(&start));
+            line.expect("one result for each call").clone()
+        };
+        assert!(ended("c5").contains("Ok"), "{}", ended("c5"));
+        for id in ["c6", "c7"] {
+            assert_eq!(
+                ended(id),
+                format!(
+                    "ended {id} read_file: Cancelled not run: this reply repeats itself; look at the results of its first calls"
+                )
+            );
+        }
+        let note =
+            "warning: the model made the same call 3 times with the same result; it was told so";
+        let noted = lines.iter().position(|line| line == note).expect("a note");
+        assert_eq!(lines[noted + 1], "sent 2");
+        assert_eq!(receipt(&events).status, status);
+        run.finish();
+    }
+}
+
+#[test]
 fn a_prompt_that_comes_while_a_turn_runs_waits_for_its_end() {
     let run = Run::start(Scene::new(vec![says("one"), says("two")]), |_, _| {});
     run.prompt("first");
