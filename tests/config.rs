@@ -239,7 +239,7 @@ fn what_is_wrong_with_a_value_is_named() {
     refused(
         &["--gap-timeout", "0"],
         none,
-        "`--gap-timeout 0`: expected seconds from 1 to 86400, or off",
+        "`--gap-timeout 0`: expected seconds from 1 to 86,400, or off",
     );
     refused(
         &["--connect-timeout", "off"],
@@ -249,7 +249,7 @@ fn what_is_wrong_with_a_value_is_named() {
     refused(
         &["--context-window", "1k"],
         none,
-        "`--context-window 1k`: expected auto, or tokens from 4096 to 10485760 such as 32768 or 32k",
+        "`--context-window 1k`: expected auto, or tokens from 4,096 to 10,485,760 such as 32768 or 32k",
     );
     refused(
         &["--keep-alive", "soon"],

@@ -328,6 +328,13 @@ fn no_mixture_leaves_a_control_behind() {
 }
 
 #[test]
+fn one_is_counted_without_an_s() {
+    for (number, expected) in [(0, "0 records"), (1, "1 record"), (1_234, "1,234 records")] {
+        assert_eq!(zcoder::text::counted(number, "record"), expected);
+    }
+}
+
+#[test]
 fn numbers_are_grouped_by_three() {
     for (number, expected) in [
         (0, "0"),

@@ -28,7 +28,7 @@ use crate::headless::out::{Out, exit, with_stdout};
 use crate::http::{BodyDecoder, Framing, Limits};
 use crate::json::{Token, Tokens};
 use crate::lines::{self, Ndjson, Sse};
-use crate::text::{self, Utf8};
+use crate::text::{self, Utf8, counted};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -361,7 +361,7 @@ fn sse(input: &mut Input, rows: &mut Rows<'_>) -> Result<bool, Trouble> {
             fed = decoder.feed(line, &mut events);
         }
         if last {
-            rows.verdict(&format!("complete: {count} events"))?;
+            rows.verdict(&format!("complete: {}", counted(count, "event")))?;
             return Ok(true);
         }
     }
@@ -375,7 +375,10 @@ fn json(input: &mut Input, rows: &mut Rows<'_>) -> Result<bool, Trouble> {
         .read_to_end(&mut document)
         .map_err(Trouble::Input)?;
     if document.len() > DOCUMENT_BYTES {
-        return refused(rows, &format!("more than {DOCUMENT_BYTES} bytes"));
+        return refused(
+            rows,
+            &format!("more than {}", counted(DOCUMENT_BYTES as u64, "byte")),
+        );
     }
     let mut tokens = Tokens::new(&document);
     let mut count = 0u64;
@@ -384,8 +387,9 @@ fn json(input: &mut Input, rows: &mut Rows<'_>) -> Result<bool, Trouble> {
         match tokens.next() {
             Ok(Token::End) => {
                 rows.verdict(&format!(
-                    "accepted: {count} tokens, {} bytes",
-                    document.len()
+                    "accepted: {}, {}",
+                    counted(count, "token"),
+                    counted(document.len() as u64, "byte")
                 ))?;
                 return Ok(true);
             }

@@ -197,12 +197,13 @@ fn attachment(quiet: bool) -> Result<Option<String>, UsageError> {
             "\n[cut by zcoder after {STDIN_BYTES} bytes; more followed]"
         ));
         note(&format!(
-            "zcoder: standard input is longer than {STDIN_BYTES} bytes; the rest was not attached"
+            "zcoder: standard input is longer than {}; the rest was not attached",
+            text::counted(STDIN_BYTES as u64, "byte")
         ));
     } else if !quiet {
         note(&format!(
-            "attached  {} bytes from standard input",
-            bytes.len()
+            "attached  {} from standard input",
+            text::counted(bytes.len() as u64, "byte")
         ));
     }
     if repaired && !cut {

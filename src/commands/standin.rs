@@ -4,7 +4,7 @@
 //! $ zcoder standin --port 0 --log
 //! stand-in model at http://127.0.0.1:40123 (pace model); Ctrl-C ends it
 //! #1 POST /api/chat, 91 bytes
-//!    stand-in: 1 messages, new: user (5 bytes); no tools, no thinking, no num_ctx
+//!    stand-in: 1 message, new: user (5 bytes); no tools, no thinking, no num_ctx
 //! ```
 //!
 //! Refused: an unknown scene (the nearest name is not guessed: `--list` shows all), a script that does not read, a port that is taken.

@@ -49,7 +49,10 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         return Ok(done(trust.revoke().map(|count| match count {
             0 => "nothing was trusted here".to_string(),
             1 => "1 file is no longer trusted".to_string(),
-            count => format!("{count} files are no longer trusted"),
+            count => format!(
+                "{} are no longer trusted",
+                text::counted(count as u64, "file")
+            ),
         })));
     }
     let found = trust::look(root);

@@ -27,7 +27,7 @@ use crate::lines::{self, Ndjson};
 use crate::model::ollama::Record;
 use crate::model::script::{Exchange, Script, Step};
 use crate::sys::file;
-use crate::text;
+use crate::text::{self, counted};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -123,7 +123,11 @@ fn request(bytes: &[u8], out: &mut String) {
     }
     let head = bytes.windows(4).position(|four| four == b"\r\n\r\n");
     let (head, body) = bytes.split_at(head.map_or(bytes.len(), |end| end + 4));
-    let sizes = format!("{} bytes of head, {} bytes of body", head.len(), body.len());
+    let sizes = format!(
+        "{} of head, {} of body",
+        bytes_of(head.len()),
+        bytes_of(body.len())
+    );
     row(out, "request", &sizes);
     for line in String::from_utf8_lossy(head)
         .lines()
@@ -190,7 +194,7 @@ impl<'e> Response<'e> {
         let range = self.offset..self.offset + bytes.len();
         let sizes = self.chunks.iter().filter(|(at, _)| range.contains(at));
         let sizes: Vec<String> = sizes.map(|(_, size)| size.to_string()).collect();
-        let mut what = format!("offset {}, {} bytes", self.offset, bytes.len());
+        let mut what = format!("offset {}, {}", self.offset, bytes_of(bytes.len()));
         if !sizes.is_empty() {
             what.push_str(&format!(", chunks: {}", sizes.join(" ")));
         }
@@ -211,7 +215,7 @@ impl<'e> Response<'e> {
                 row(
                     out,
                     "  after",
-                    &format!("{} bytes that belong to nothing", rest.len()),
+                    &format!("{} that belong to nothing", bytes_of(rest.len())),
                 );
                 return;
             }
@@ -380,8 +384,12 @@ impl<'e> Response<'e> {
         if let Some(text) = cut {
             row(out, "  error", &excerpt(&text));
         }
-        let (chunks, bytes) = (self.chunks.len(), self.offset);
-        let mut what = format!("{bytes} bytes, {chunks} chunks, {} records", self.records);
+        let mut what = format!(
+            "{}, {}, {}",
+            bytes_of(self.offset),
+            counted(self.chunks.len() as u64, "chunk"),
+            counted(self.records as u64, "record")
+        );
         if self.records > 0 {
             what.push_str(&format!(
                 "; {}",
@@ -390,6 +398,10 @@ impl<'e> Response<'e> {
         }
         row(out, "in all", &what);
     }
+}
+
+fn bytes_of(number: usize) -> String {
+    counted(number as u64, "byte")
 }
 
 /// Offset and size of the chunks in a response (RFC 9112 7.1), as far as its bytes are sound; none if it is not chunked.

@@ -10,6 +10,7 @@
 //! Read next: `typed.rs` and `settings.rs`, where they arise.
 
 use super::flags::Command;
+use crate::text::counted;
 use std::fmt;
 
 /// Where a value came from: the name the user knows it by.
@@ -315,8 +316,9 @@ impl fmt::Display for UsageError {
             ),
             UsageError::LongPrompt { limit_bytes } => write!(
                 f,
-                "the prompt on standard input is longer than {limit_bytes} bytes\n\
-                 put it into a file of the workspace and name the file in a short prompt"
+                "the prompt on standard input is longer than {}\n\
+                 put it into a file of the workspace and name the file in a short prompt",
+                counted(*limit_bytes as u64, "byte")
             ),
             UsageError::Stdin { cause } => write!(f, "cannot read standard input: {cause}"),
             UsageError::UnknownTopic { given, near } => {

@@ -27,6 +27,7 @@ use crate::http::{Endpoint, Target, Via};
 use crate::model::{Delays, Options as ModelOptions, Think, ToolStyle};
 use crate::policy::Check;
 use crate::standin::Pace;
+use crate::text::grouped;
 use crate::tools::Limits;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -147,7 +148,7 @@ fn limit(typed: &Typed, id: Id, default: Option<Duration>) -> Result<Option<Dura
     if given.text()? == "off" {
         return Ok(None);
     }
-    let expected = format!("seconds from 1 to {MAX_SECONDS}, or off");
+    let expected = format!("seconds from 1 to {}, or off", grouped(MAX_SECONDS));
     let seconds = given
         .text()?
         .parse()
@@ -193,8 +194,8 @@ fn window(typed: &Typed) -> Result<Option<u64>, UsageError> {
             .and_then(|n: u64| n.checked_mul(1024)),
         None => text.parse().ok(),
     };
-    let expected =
-        format!("auto, or tokens from {MIN_WINDOW} to {MAX_WINDOW} such as 32768 or 32k");
+    let (least, most) = (grouped(MIN_WINDOW), grouped(MAX_WINDOW));
+    let expected = format!("auto, or tokens from {least} to {most} such as 32768 or 32k");
     let fits = tokens.filter(|n| (MIN_WINDOW..=MAX_WINDOW).contains(n));
     fits.map(Some).ok_or_else(|| given.bad(expected))
 }

@@ -14,6 +14,7 @@
 //! progress with calls is `guard`'s.
 use crate::model::Reply;
 use crate::protocol::{Status, StopReason, ToolCall};
+use crate::text;
 use std::sync::Arc;
 
 const MAX_UNREADABLE: u32 = 2;
@@ -132,7 +133,8 @@ fn window_is_full(reply: &Reply, window: u64) -> bool {
 }
 
 fn full(reply: Reply, window: u64) -> Step {
-    let prompt = reply.usage.prompt_tokens.unwrap_or(0);
+    let prompt = text::grouped(reply.usage.prompt_tokens.unwrap_or(0));
+    let window = text::grouped(window);
     let which = format!(
         "the window of {window} tokens is full ({prompt} of them are the prompt), so the reply was cut; \
          use a larger one (--context-window) or start a new session"
@@ -164,7 +166,10 @@ fn empty(reply: &Reply, tries: &mut Tries) -> Step {
     let thought = !reply.thinking.trim().is_empty();
     let tokens = reply.usage.output_tokens;
     let what = match (thought, tokens) {
-        (true, Some(tokens)) => format!("the model thought for {tokens} tokens, gave no answer"),
+        (true, Some(tokens)) => {
+            let tokens = text::counted(tokens, "token");
+            format!("the model thought for {tokens}, gave no answer")
+        }
         (true, None) => "the model thought, gave no answer".to_string(),
         (false, _) => "the model gave an empty reply".to_string(),
     };

@@ -15,6 +15,8 @@ use crate::protocol::Usage;
 use std::time::Duration;
 
 const BYTES_PER_TOKEN: u64 = 3;
+/// Below this a time is no measurement: some servers report 1 ns for what they do not know.
+const LEAST_TIME: Duration = Duration::from_millis(1);
 
 /// What the last counted request was, in bytes and tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +61,7 @@ impl Meter {
         let estimate = self.estimate(bytes);
         let new = self.new_tokens(bytes);
         let previous = self.counted.map(|counted| counted.tokens);
-        if let Some(time) = usage.prompt_time.filter(|time| *time > Duration::ZERO) {
+        if let Some(time) = usage.prompt_time.filter(|time| *time >= LEAST_TIME) {
             self.speed = Some(new as f64 / time.as_secs_f64());
         }
         self.counted = Some(Counted { bytes, tokens });
@@ -96,6 +98,23 @@ mod tests {
         assert_eq!(meter.estimate(1), 1);
         assert_eq!(meter.estimate(3000), 1000);
         assert_eq!(meter.new_tokens(3000), 1000);
+    }
+
+    #[test]
+    fn a_time_that_was_not_measured_gives_no_speed() {
+        for (time, speed) in [
+            (Duration::from_nanos(1), None),
+            (Duration::from_micros(999), None),
+            (Duration::from_millis(1), Some(1_000_000.0)),
+        ] {
+            let mut meter = Meter::default();
+            let usage = Usage {
+                prompt_time: Some(time),
+                ..usage(1_000, 0)
+            };
+            meter.count(3_000, &usage, 16_384);
+            assert_eq!(meter.speed(), speed, "{time:?}");
+        }
     }
 
     #[test]

@@ -109,7 +109,10 @@ impl Turn {
 
     pub(super) fn out_of_time(&self) -> TurnEnd {
         let seconds = self.limits.max_time.unwrap_or_default().as_secs_f64();
-        TurnEnd::limit(format!("the turn took {seconds} seconds (--max-seconds)"))
+        let plural = if seconds == 1.0 { "" } else { "s" };
+        TurnEnd::limit(format!(
+            "the turn took {seconds} second{plural} (--max-seconds)"
+        ))
     }
 
     /// Whether the model may be asked once more.

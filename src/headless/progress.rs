@@ -17,12 +17,12 @@
 //! Invariant: no line feed inside an event's line, no control character, no escape sequence unless standard error is a terminal.
 //! Invariant: the rewritten line holds no foreign text, so that its width is known.
 
-use super::show::{clock, counted, execution, seconds, speed, tokens_of};
+use super::show::{clock, execution, seconds, speed, tokens_of};
 use crate::protocol::{
     DecidedBy, Decision, Event, Facts, FileChange, Level, Receipt, Status, StepReport, StopReason,
     ToolOutcome, ToolStatus, Usage, Waiting,
 };
-use crate::text;
+use crate::text::{self, counted};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 

@@ -1,18 +1,12 @@
 //! Numbers and times as people read them.
 //!
 //! ```text
-//! counted(1, "call") → "1 call"     clock(72 s) → "1:12"     seconds(1.234 s) → "1.2 s"     speed(80, 2 s) → Some("40 tokens/s")
+//! clock(72 s) → "1:12"     seconds(1.234 s) → "1.2 s"     speed(80, 2 s) → Some("40 tokens/s")
 //! ```
 
 use crate::protocol::FileChange;
 use crate::text::grouped;
 use std::time::Duration;
-
-/// `3 calls`, `1 call`.
-pub fn counted(n: u64, one: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {one}{plural}", grouped(n))
-}
 
 /// `0:42`, `1:02:03`.
 pub fn clock(time: Duration) -> String {
@@ -33,9 +27,12 @@ pub fn seconds(time: Duration) -> String {
     }
 }
 
+/// Below this a time is no measurement but a placeholder (a server that reports 1 ns), or the clock's step.
+const LEAST_TIME: Duration = Duration::from_millis(1);
+
 /// Tokens per second, when the server said how long it took.
 pub fn speed(tokens: u64, time: Duration) -> Option<String> {
-    if tokens == 0 || time.is_zero() {
+    if tokens == 0 || time < LEAST_TIME {
         return None;
     }
     // Both are far below 2^52: the quotient is exact enough for two digits.

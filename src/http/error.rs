@@ -12,6 +12,7 @@
 //! Foreign bytes appear quoted and escaped, so that no text of an error can carry control codes to a terminal.
 //!
 //! Invariant: no caller needs to look into a text to decide; [`Error::before_response`] and the variants say it all.
+use crate::text::{counted, grouped};
 use std::fmt;
 use std::io;
 use std::time::Duration;
@@ -106,11 +107,12 @@ impl fmt::Display for HeadError {
                 )
             }
             HeadError::TooLong { limit_bytes } => {
-                write!(f, "header block longer than {limit_bytes} bytes")
+                write!(f, "header block longer than {}", bytes(*limit_bytes as u64))
             }
             HeadError::Cut { received_bytes } => write!(
                 f,
-                "connection closed inside the header block, after {received_bytes} bytes"
+                "connection closed inside the header block, after {}",
+                bytes(*received_bytes as u64)
             ),
         }
     }
@@ -235,7 +237,11 @@ impl fmt::Display for BodyError {
                 "bad chunk size at body byte {offset}: more than 16 digits"
             ),
             BodyError::SizeLine { limit_bytes } => {
-                write!(f, "chunk-size line longer than {limit_bytes} bytes")
+                write!(
+                    f,
+                    "chunk-size line longer than {}",
+                    bytes(*limit_bytes as u64)
+                )
             }
             BodyError::DataEnd { offset, byte } => write!(
                 f,
@@ -243,41 +249,51 @@ impl fmt::Display for BodyError {
                 Shown(*byte)
             ),
             BodyError::Trailers { limit_bytes } => {
-                write!(f, "trailers longer than {limit_bytes} bytes")
+                write!(f, "trailers longer than {}", bytes(*limit_bytes as u64))
             }
             BodyError::Framing {
                 offset,
                 limit_bytes,
             } => write!(
                 f,
-                "chunk framing outweighs the data by more than {limit_bytes} bytes at body byte {offset}"
+                "chunk framing outweighs the data by more than {} at body byte {offset}",
+                bytes(*limit_bytes)
             ),
             BodyError::TooLarge { limit_bytes } => {
-                write!(f, "body larger than {limit_bytes} bytes")
+                write!(f, "body larger than {}", bytes(*limit_bytes))
             }
             BodyError::CutLength {
                 received_bytes,
                 announced_bytes,
             } => write!(
                 f,
-                "connection closed after {received_bytes} of {announced_bytes} body bytes"
+                "connection closed after {} of {}",
+                grouped(*received_bytes),
+                counted(*announced_bytes, "body byte")
             ),
             BodyError::CutChunk {
                 received_bytes,
                 missing_bytes,
             } => write!(
                 f,
-                "connection closed after {received_bytes} body bytes, {missing_bytes} short of the chunk's end"
+                "connection closed after {}, {} short of the chunk's end",
+                counted(*received_bytes, "body byte"),
+                grouped(*missing_bytes)
             ),
             BodyError::CutChunked { received_bytes } => write!(
                 f,
-                "connection closed after {received_bytes} body bytes, before the last chunk"
+                "connection closed after {}, before the last chunk",
+                counted(*received_bytes, "body byte")
             ),
         }
     }
 }
 
 impl std::error::Error for BodyError {}
+
+fn bytes(number: u64) -> String {
+    counted(number, "byte")
+}
 
 /// A byte as people read it: `'x'`, or `0x0a`.
 struct Shown(u8);

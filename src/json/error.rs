@@ -10,6 +10,7 @@
 //! Invariant: an error holds no text; line and column are counted only when someone wants to show them.
 
 use super::MAX_DEPTH;
+use crate::text::counted;
 use std::fmt;
 
 /// A cause and the byte offset where it was noticed.
@@ -140,8 +141,8 @@ impl fmt::Display for Error {
             return match self.cause {
                 Cause::Depth => write!(f, "more than {MAX_DEPTH} levels of nesting at byte {at}"),
                 Cause::TooLong => {
-                    let limit = super::MAX_TREE_BYTES;
-                    write!(f, "a value of more than {limit} bytes at byte {at}")
+                    let limit = counted(super::MAX_TREE_BYTES as u64, "byte");
+                    write!(f, "a value of more than {limit} at byte {at}")
                 }
                 _ => write!(f, "bytes that are not UTF-8 at byte {at}"),
             };

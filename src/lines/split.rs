@@ -15,6 +15,7 @@
 //!
 //! Next: [`super::Ndjson`].
 use crate::sys::simd::find_byte;
+use crate::text::counted;
 use std::fmt;
 
 /// Why a stream of lines was refused.
@@ -31,7 +32,8 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::TooLong { limit_bytes } => {
-                write!(f, "line longer than {limit_bytes} bytes")
+                let limit = counted(*limit_bytes as u64, "byte");
+                write!(f, "line longer than {limit}")
             }
         }
     }

@@ -15,6 +15,7 @@
 use super::Delays;
 use crate::http;
 use crate::json;
+use crate::text::grouped;
 use std::fmt;
 use std::time::Duration;
 
@@ -311,7 +312,7 @@ impl fmt::Display for Error {
                 window,
             } => {
                 f.write_str("the prompt does not fit into the window")?;
-                match (prompt_tokens, window) {
+                match (prompt_tokens.map(grouped), window.map(grouped)) {
                     (Some(tokens), Some(window)) => {
                         write!(f, ": {tokens} tokens are needed, the window has {window}")?;
                     }

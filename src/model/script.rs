@@ -35,6 +35,7 @@
 //! Next: `standin/mod.rs` plays scripts, `commands/wire.rs` reads them.
 
 use crate::sys::net;
+use crate::text::counted;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -632,7 +633,11 @@ fn without_secrets(head: &[u8]) -> Vec<u8> {
                 let end = if line.ends_with(b"\r\n") { "\r\n" } else { "" };
                 out.extend_from_slice(&line[..=colon]);
                 out.extend_from_slice(
-                    format!(" ({} bytes, not recorded){end}", value.len()).as_bytes(),
+                    format!(
+                        " ({}, not recorded){end}",
+                        counted(value.len() as u64, "byte")
+                    )
+                    .as_bytes(),
                 );
             }
             Some(_) | None => out.extend_from_slice(line),

@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 
 use crate::sha256;
 use crate::sys::file::{self, Identity, Locked};
+use crate::text::counted;
 
 use super::notes::one_line;
 
@@ -93,7 +94,7 @@ pub(super) fn read(path: &Path) -> io::Result<(String, Identity)> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
-        let text = format!("is longer than {MAX_BYTES} bytes");
+        let text = format!("is longer than {}", counted(MAX_BYTES, "byte"));
         return Err(io::Error::new(ErrorKind::InvalidData, text));
     }
     let text = String::from_utf8(bytes);

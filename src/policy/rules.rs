@@ -24,6 +24,7 @@
 //! Invariant: a line with a fault never allows anything.
 //! Invariant: [`Rule`] as text is read back as the same rule.
 
+use crate::text::{counted, grouped};
 use std::fmt;
 
 use super::carried::Carried;
@@ -108,8 +109,9 @@ pub fn read(text: &str, name: &str, author: Author) -> (Vec<Rule>, Vec<Fault>) {
             name,
             1,
             format!(
-                "the file has {} bytes, at most {MAX_BYTES} are read",
-                text.len()
+                "the file has {}, at most {} are read",
+                counted(text.len() as u64, "byte"),
+                grouped(MAX_BYTES as u64)
             ),
         );
     }

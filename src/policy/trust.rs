@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use crate::sha256;
 use crate::sys::file;
-use crate::text;
+use crate::text::{self, counted};
 
 use super::private;
 
@@ -168,7 +168,10 @@ fn content(path: &Path) -> io::Result<Content> {
     let mut bytes = Vec::new();
     file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE {
-        return Err(io::Error::other(format!("longer than {MAX_FILE} bytes")));
+        return Err(io::Error::other(format!(
+            "longer than {}",
+            counted(MAX_FILE, "byte")
+        )));
     }
     let hash = sha256::digest(&bytes);
     Ok(Content { bytes, hash })

@@ -14,6 +14,7 @@
 //! Invariant: a cause holds no text but single characters of the pattern.
 
 use super::{MAX_BOUND, MAX_INSTRUCTIONS, MAX_NESTING, MAX_PATTERN_BYTES};
+use crate::text::counted;
 use std::fmt;
 
 /// A cause and the byte offset of the character it is about.
@@ -155,10 +156,14 @@ impl fmt::Display for Cause {
             Cause::RangeOrder => "the range's first character is above its last",
             Cause::RangeEnd => r"a range ends in a character; for a hyphen write `\-`",
             Cause::LineFeed => "a line feed in a pattern for single lines never matches",
-            Cause::TooLong => return write!(f, "a pattern of more than {MAX_PATTERN_BYTES} bytes"),
+            Cause::TooLong => {
+                let limit = counted(MAX_PATTERN_BYTES as u64, "byte");
+                return write!(f, "a pattern of more than {limit}");
+            }
             Cause::TooDeep => return write!(f, "more than {MAX_NESTING} levels of nesting"),
             Cause::TooBig => {
-                return write!(f, "a pattern of more than {MAX_INSTRUCTIONS} instructions");
+                let limit = counted(MAX_INSTRUCTIONS as u64, "instruction");
+                return write!(f, "a pattern of more than {limit}");
             }
         })
     }

@@ -23,6 +23,7 @@ use crate::http::RequestHead;
 use crate::http::server::Responder;
 use crate::json::{Value, Writer};
 use crate::model::script::{self, Script, Step};
+use crate::text;
 use std::io::{self, Write};
 use std::net::Shutdown;
 use std::sync::Mutex;
@@ -321,19 +322,20 @@ fn about(chat: &Chat) -> String {
     };
     let tools = match chat.talk.tools.len() {
         0 => "no tools".to_string(),
-        count => format!("{count} tools"),
+        count => text::counted(count as u64, "tool"),
     };
     let new = match chat.new_roles.is_empty() {
         true => "nothing new".to_string(),
         false => format!(
-            "new: {} ({} bytes)",
+            "new: {} ({})",
             chat.new_roles.join(", "),
-            chat.new_bytes
+            text::counted(chat.new_bytes as u64, "byte")
         ),
     };
     format!(
-        "   {}: {} messages, {new}; {tools}, {thinking}, {window}",
-        chat.model, chat.messages
+        "   {}: {}, {new}; {tools}, {thinking}, {window}",
+        chat.model,
+        text::counted(chat.messages as u64, "message")
     )
 }
 

@@ -18,6 +18,8 @@
 
 use super::project;
 use super::sentences::{EXAMPLES, Step, TEST, plan};
+use crate::text::counted;
+use std::borrow::Cow;
 
 /// A call as the stand-in makes it: all arguments are texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,7 +188,7 @@ impl<'t> Walk<'t> {
                 false => self.say(&format!(
                     "I read {path}: {}, beginning with {}",
                     count_lines(result),
-                    quote(begin)
+                    quote(&begin)
                 )),
             }
         }
@@ -289,7 +291,7 @@ impl<'t> Walk<'t> {
                 return;
             }
         };
-        let mut lines = vec![format!("You asked: {}", quote(first_line(prompt)))];
+        let mut lines = vec![format!("You asked: {}", quote(&first_line(prompt)))];
         if done.is_empty() {
             lines.push("I answered without calling a tool.".to_string());
         }
@@ -481,28 +483,30 @@ fn named_file(output: &str) -> Option<&str> {
 }
 
 fn count_lines(text: &str) -> String {
-    match text.lines().count() {
-        1 => "1 line".to_string(),
-        count => format!("{count} lines"),
-    }
+    counted(text.lines().count() as u64, "line")
 }
 
 /// The first line that is not blank, clipped.
-fn first_line(text: &str) -> &str {
+fn first_line(text: &str) -> Cow<'_, str> {
     clip(text.lines().find(|line| !line.trim().is_empty()))
 }
 
-fn last_line(text: &str) -> &str {
+fn last_line(text: &str) -> Cow<'_, str> {
     clip(text.lines().rfind(|line| !line.trim().is_empty()))
 }
 
-fn clip(line: Option<&str>) -> &str {
+/// The end of a word where there is one, and the mark of a cut.
+fn clip(line: Option<&str>) -> Cow<'_, str> {
     const CHARS: usize = 100;
     let line = line.unwrap_or("").trim();
-    match line.char_indices().nth(CHARS) {
-        Some((end, _)) => &line[..end],
-        None => line,
-    }
+    let Some((end, _)) = line.char_indices().nth(CHARS) else {
+        return Cow::Borrowed(line);
+    };
+    let end = match line[..end].rfind(' ') {
+        Some(blank) if blank >= end / 2 => blank,
+        Some(_) | None => end,
+    };
+    Cow::Owned(format!("{}…", line[..end].trim_end()))
 }
 
 fn quote(text: &str) -> String {

@@ -32,3 +32,9 @@ pub fn grouped(number: u64) -> String {
     }
     out
 }
+
+/// `1 line`, `12,345 lines`.
+pub fn counted(number: u64, one: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {one}{plural}", grouped(number))
+}

@@ -377,11 +377,7 @@ fn parts<'a>(old: &'a [u8], splices: &'a [Splice]) -> Vec<&'a [u8]> {
 
 /// `1 line`, `12 lines`.
 pub(super) fn count_lines(count: u64) -> String {
-    format!(
-        "{} {}",
-        text::grouped(count),
-        if count == 1 { "line" } else { "lines" }
-    )
+    text::counted(count, "line")
 }
 
 /// Bytes for a failure text, clipped.

@@ -199,10 +199,13 @@ impl Workspace {
                 format!("`{path}` goes through `{parent}`, which is a file, not a folder. {step}.")
             }
             Why::NameTooLong(length) => format!(
-                "`{path}` has a name of {length} bytes; at most {MAX_NAME} are possible. Choose a shorter name."
+                "`{path}` has a name of {}; at most {MAX_NAME} are possible. Choose a shorter name.",
+                text::counted(*length as u64, "byte")
             ),
             Why::PathTooLong(length) => format!(
-                "`{path}` is a path of {length} bytes; at most {MAX_PATH} are possible. Choose a shorter path."
+                "`{path}` is a path of {}; at most {} are possible. Choose a shorter path.",
+                text::counted(*length as u64, "byte"),
+                text::grouped(MAX_PATH as u64)
             ),
             Why::TooManyLinks => format!(
                 "`{path}` goes through more than {MAX_LINKS} links (at `{place}`), probably in a circle. \

@@ -314,7 +314,7 @@ impl Journal {
             self.notices.push(format!(
                 "the undo journal of this session holds {} bytes at most: its {} went and can no longer be taken back",
                 text::grouped(limits.session_bytes),
-                counted(removed.entries, "oldest turn")
+                text::counted(removed.entries, "oldest turn")
             ));
         }
         if removed.sessions > 0 {
@@ -322,7 +322,7 @@ impl Journal {
                 "the undo journals hold {} bytes of {} sessions at most: those of the {} went",
                 text::grouped(limits.all_bytes),
                 text::grouped(limits.sessions as u64),
-                counted(removed.sessions, "oldest session")
+                text::counted(removed.sessions, "oldest session")
             ));
         }
     }
@@ -438,13 +438,5 @@ fn read_hash(path: &Path) -> Option<Option<Hash>> {
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Some(None),
         Err(_) => None,
-    }
-}
-
-/// `1 oldest turn`, `3 oldest turns`.
-fn counted(count: u64, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        count => format!("{count} {what}s"),
     }
 }

@@ -22,6 +22,7 @@ use super::store::{Limits, Session, new_file, sync_folder};
 use super::{Error, Made};
 use crate::sha256::digest;
 use crate::sys::clock;
+use crate::text;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -110,10 +111,7 @@ pub(super) fn settle(
     Ok(Some(format!(
         "{} was interrupted; what it had changed was put back ({})",
         name(entry),
-        match back.files.len() {
-            1 => "1 file".to_string(),
-            count => format!("{count} files"),
-        }
+        text::counted(back.files.len() as u64, "file")
     )))
 }
 

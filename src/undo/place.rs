@@ -16,6 +16,7 @@
 use super::journal::missing_folders;
 use super::store::sync_folder;
 use crate::sys::file;
+use crate::text;
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -254,7 +255,9 @@ impl std::fmt::Display for Trouble {
             Trouble::ReadOnly => f.write_str("is read-only now"),
             Trouble::TooLarge(bytes) => write!(
                 f,
-                "has {bytes} bytes now, more than the {MAX_FILE_BYTES} that are read"
+                "has {} now, more than the {} that are read",
+                text::counted(*bytes, "byte"),
+                text::grouped(MAX_FILE_BYTES)
             ),
             Trouble::Io(error) => write!(f, "cannot be read: {error}"),
         }

@@ -204,7 +204,7 @@ fn a_document_that_never_ends_is_refused_before_it_fills_the_memory() {
     let ran = run(&mut zcoder(temp.path(), &["decode", "json", "/dev/zero"]));
     assert_eq!(
         ran.out,
-        "  offset   bytes  token      what\nrefused: more than 67108864 bytes\n"
+        "  offset   bytes  token      what\nrefused: more than 67,108,864 bytes\n"
     );
     assert_eq!(ran.code, Some(1));
 }

@@ -84,7 +84,7 @@ fn an_attachment_is_bounded_and_that_is_said() {
     );
     assert!(
         over.err.contains(
-            "zcoder: standard input is longer than 262144 bytes; the rest was not attached\n"
+            "zcoder: standard input is longer than 262,144 bytes; the rest was not attached\n"
         ),
         "{}",
         over.err
@@ -151,7 +151,7 @@ fn prompts_that_are_none() {
             &mut zcoder(folder, &["-p", "-"]),
             &vec![b'x'; (256 << 10) + 1],
         ),
-        "zcoder: the prompt on standard input is longer than 262144 bytes\nput it into a file of the workspace and name the file in a short prompt\n",
+        "zcoder: the prompt on standard input is longer than 262,144 bytes\nput it into a file of the workspace and name the file in a short prompt\n",
     );
     unusable(
         &run(&mut zcoder(folder, &["-m", "x"])),

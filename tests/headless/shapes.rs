@@ -198,3 +198,19 @@ fn keys(row: &str) -> Vec<String> {
     }
     keys
 }
+
+#[test]
+fn a_speed_needs_a_time_that_was_measured() {
+    use std::time::Duration;
+    use zcoder::headless::show::speed;
+    for (tokens, time, expected) in [
+        (80, Duration::from_secs(2), Some("40 tokens/s")),
+        (1, Duration::from_millis(1), Some("1,000 tokens/s")),
+        (10, Duration::from_nanos(1), None),
+        (10, Duration::from_micros(999), None),
+        (10, Duration::ZERO, None),
+        (0, Duration::from_secs(1), None),
+    ] {
+        assert_eq!(speed(tokens, time).as_deref(), expected, "{time:?}");
+    }
+}

@@ -200,7 +200,7 @@ fn by_length_and_to_the_close() {
         Framing::Length(1),
         b"",
         b"",
-        "connection closed after 0 of 1 body bytes",
+        "connection closed after 0 of 1 body byte",
     );
 }
 
@@ -452,7 +452,7 @@ fn a_claimed_size_costs_nothing() {
     assert_eq!(decoded.body, b"abc");
     assert_eq!(
         decoded.end.expect_err("cut").to_string(),
-        "connection closed after 3 body bytes, 18446744073709551611 short of the chunk's end"
+        "connection closed after 3 body bytes, 18,446,744,073,709,551,611 short of the chunk's end"
     );
     // The sum of two sizes does not wrap.
     let wire = b"3\r\nabc\r\nfffffffffffffffe\r\n".to_vec();
@@ -491,7 +491,7 @@ fn framing_may_not_outweigh_the_data() {
     }
     assert_eq!(
         expected.to_string(),
-        "chunk framing outweighs the data by more than 65536 bytes at body byte 67198"
+        "chunk framing outweighs the data by more than 65,536 bytes at body byte 67198"
     );
     // One byte a chunk, as small as a chunk can be, is fine for ever.
     let wire = [&b"1\r\nx\r\n".repeat(200_000)[..], b"0\r\n\r\n"].concat();

@@ -294,7 +294,7 @@ fn corpus_6_to_8_broken_and_cut_chunks() {
     failed(
         wire("ffffffffffff\r\nabc").as_bytes(),
         b"",
-        "PEER: body larger than 67108864 bytes",
+        "PEER: body larger than 67,108,864 bytes",
     );
     failed(
         wire("2\r\n{}}\r\n").as_bytes(),
@@ -304,7 +304,7 @@ fn corpus_6_to_8_broken_and_cut_chunks() {
     failed(
         wire(&format!("0\r\nA: {}\r\n\r\n", "x".repeat(100 << 10))).as_bytes(),
         b"",
-        "PEER: trailers longer than 65536 bytes",
+        "PEER: trailers longer than 65,536 bytes",
     );
     failed(
         wire("4\r\n{}").as_bytes(),
@@ -423,7 +423,7 @@ fn corpus_15_and_16_heads() {
     let error = chat(&peer.target(), &CHAT).0.expect_err("too long");
     assert_eq!(
         text(&error, &peer),
-        "PEER: header block longer than 65536 bytes"
+        "PEER: header block longer than 65,536 bytes"
     );
     failed(
         b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
@@ -579,7 +579,7 @@ fn corpus_23_a_line_without_end() {
     ]);
     assert_eq!(
         records(&peer, 16 << 20),
-        Err("line longer than 16777216 bytes".to_owned())
+        Err("line longer than 16,777,216 bytes".to_owned())
     );
     // Without lines it ends at the limit of the body.
     let peer = Peer::play([
@@ -590,7 +590,10 @@ fn corpus_23_a_line_without_end() {
     ]);
     let (head, body) = chat(&peer.target(), &CHAT);
     let error = head.expect_err("too large");
-    assert_eq!(text(&error, &peer), "PEER: body larger than 67108864 bytes");
+    assert_eq!(
+        text(&error, &peer),
+        "PEER: body larger than 67,108,864 bytes"
+    );
     assert_eq!(body.len(), 64 << 20);
 }
 

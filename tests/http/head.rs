@@ -308,7 +308,7 @@ fn both_sides_of_the_limit() {
     let megabyte = format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: b\r\n".repeat(180_000));
     let mut decoder = HeadDecoder::response(Limits::default());
     let error = decoder.feed(megabyte.as_bytes()).expect_err("too long");
-    assert_eq!(error.to_string(), "header block longer than 65536 bytes");
+    assert_eq!(error.to_string(), "header block longer than 65,536 bytes");
 }
 
 #[test]

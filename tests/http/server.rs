@@ -195,7 +195,7 @@ fn both_sides_of_the_body_limit() {
     refused(
         request(1001).as_bytes(),
         "413 Content Too Large",
-        "body larger than 1000 bytes",
+        "body larger than 1,000 bytes",
     );
     // The refusal arrives although far more is under way than the sockets hold.
     let server = echo();
@@ -210,7 +210,7 @@ fn both_sides_of_the_body_limit() {
     let (head, text) = fetch(&target, &request, &patient(), 1000, &cancel).expect("an answer");
     assert_eq!(
         (head.status, &text[..]),
-        (413, &b"body larger than 1000 bytes\n"[..])
+        (413, &b"body larger than 1,000 bytes\n"[..])
     );
 }
 

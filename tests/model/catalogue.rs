@@ -126,8 +126,8 @@ fn requests_that_are_wrong() {
 
 #[test]
 fn prompts_that_do_not_fit() {
-    let told = "the prompt does not fit into the window: 9000 tokens are needed, the window has 4096; compact the conversation or set a larger window with `--context-window`";
-    let nested = r#"{"error":{"code":400,"message":"request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":4096}}"#;
+    let told = "the prompt does not fit into the window: 9,000 tokens are needed, the window has 4,096; compact the conversation or set a larger window with `--context-window`";
+    let nested = r#"{"error":{"code":400,"message":"request (9,000 tokens) exceeds the available context size (4,096 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":4096}}"#;
     check("400 Bad Request", nested, told);
     check_body(json("400 Bad Request", nested), told);
     check_body(chunked(&[nested.as_bytes()]), told);
@@ -141,8 +141,8 @@ fn prompts_that_do_not_fit() {
     words(
         "the prompt is longer than the context length currently available to the model; shorten it",
     );
-    words("input length (9000 tokens) exceeds the model's maximum context length (4096 tokens)");
-    words("This model's maximum context length is 4096 tokens");
+    words("input length (9,000 tokens) exceeds the model's maximum context length (4,096 tokens)");
+    words("This model's maximum context length is 4,096 tokens");
     words("prompt too long; exceeded context length by 12 tokens");
     // An old server cut the only user message away and its template missed it.
     check(

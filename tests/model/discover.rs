@@ -244,5 +244,5 @@ fn an_answer_over_the_limit_is_refused() {
         .show("m", &cancel)
         .expect_err("an error")
         .to_string();
-    assert!(text.contains("body larger than 16777216 bytes"), "{text}");
+    assert!(text.contains("body larger than 16,777,216 bytes"), "{text}");
 }

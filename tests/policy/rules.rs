@@ -215,7 +215,7 @@ fn limits_from_both_sides() {
     assert_eq!(
         faults,
         [
-            "1: the file has 262145 bytes, at most 262144 are read; every command is asked for until that is mended"
+            "1: the file has 262,145 bytes, at most 262,144 are read; every command is asked for until that is mended"
         ]
     );
     let (rules, fault) = rules::unreadable("rules");

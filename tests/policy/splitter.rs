@@ -339,7 +339,7 @@ fn limits_from_both_sides() {
     let doubts = shell::read(&text(MAX_BYTES + 1)).doubts;
     assert_eq!(
         doubts[0].to_string(),
-        "byte 65536: the text is longer than 65536 bytes"
+        "byte 65536: the text is longer than 65,536 bytes"
     );
     // A character that the limit would cut is not read.
     let doubts = shell::read(&format!("a{}é", "b".repeat(MAX_BYTES - 2))).doubts;

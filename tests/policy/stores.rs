@@ -468,7 +468,7 @@ fn what_cannot_be_trusted() {
             ("AGENTS.override.md", Ok(1)),
             ("AGENTS.md", Err("a link that leads out of the workspace")),
             (".zcoder/config.json", Ok(256 << 10)),
-            (".zcoder/rules", Err("longer than 262144 bytes")),
+            (".zcoder/rules", Err("longer than 262,144 bytes")),
             (".mcp.json", Err("is a directory")),
         ]
     );

@@ -25,15 +25,15 @@ fn a_pattern_has_a_greatest_length() {
     accepted(&comment(65536));
     refused(
         &comment(65538),
-        "byte 65536: a pattern of more than 65536 bytes",
+        "byte 65536: a pattern of more than 65,536 bytes",
     );
     let mut odd = comment(65536);
     odd.insert(6, 'e');
-    refused(&odd, "byte 65535: a pattern of more than 65536 bytes");
+    refused(&odd, "byte 65535: a pattern of more than 65,536 bytes");
     let literal = Regex::literal(&"é".repeat(32769), TEXT).expect_err("refused");
     assert_eq!(
         literal.to_string(),
-        "byte 65536: a pattern of more than 65536 bytes"
+        "byte 65536: a pattern of more than 65,536 bytes"
     );
 }
 
@@ -59,7 +59,7 @@ fn nesting_has_a_limit() {
 #[test]
 fn a_program_has_a_greatest_size() {
     assert_eq!(MAX_INSTRUCTIONS, 32768);
-    let too_big = "a pattern of more than 32768 instructions";
+    let too_big = "a pattern of more than 32,768 instructions";
     accepted(&"a".repeat(32767));
     refused(&"a".repeat(32768), &format!("byte 32767: {too_big}"));
     let literal = |length: usize| Regex::literal(&"a".repeat(length), TEXT);

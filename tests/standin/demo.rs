@@ -185,6 +185,24 @@ fn a_recording_is_read_to_people() {
 }
 
 #[test]
+fn wire_counts_one_as_one() {
+    let folder = Temp::new();
+    let file = folder.path().join("one");
+    let script = "zcoder script 1\nexchange\nrequest\n| GET / HTTP/1.1\\r\\n\\r\\n\nsend\n| HTTP/1.1 200 OK\\r\\n\n\
+        | Transfer-Encoding: chunked\\r\\n\n| Content-Type: application/x-ndjson\\r\\n\\r\\n\n\
+        | 12\\r\\n{\"response\":\"hi\"}\\n\\r\\n0\\r\\n\\r\\n\n";
+    fs::write(&file, script).expect("a file");
+    let wire = zcoder(&["wire"]).arg(&file).output().expect("the program");
+    let text = String::from_utf8(wire.stdout).expect("UTF-8");
+    let line = text.lines().find(|line| line.contains("in all"));
+    let line = line.expect("a sum").trim();
+    assert!(
+        line.starts_with("in all     112 bytes, 1 chunk, 1 record;"),
+        "{text}"
+    );
+}
+
+#[test]
 fn wire_shows_what_is_there_and_what_is_wrong() {
     let folder = Temp::new();
     let file = folder.path().join("cut");

@@ -358,7 +358,7 @@ fn the_log_tells_each_request() {
     assert_eq!(next(), format!("#1 POST /api/chat, {} bytes", HELLO.len()));
     assert_eq!(
         next(),
-        "   stand-in: 1 messages, new: user (10 bytes); 1 tools, thinking, no num_ctx"
+        "   stand-in: 1 message, new: user (10 bytes); 1 tool, thinking, no num_ctx"
     );
     assert_eq!(next(), "   calls read_file a.txt");
 }

@@ -314,3 +314,35 @@ fn what_is_not_understood_is_answered_kindly_and_once() {
     assert_eq!(content.matches("stand-in model").count(), 1);
     says(&talk("", &[]), "There was nothing to do in that message.");
 }
+
+#[test]
+fn what_is_quoted_ends_with_a_word_and_shows_that_it_was_cut() {
+    let begins = |text: &str| {
+        let read = talk("read a.txt", &[("read_file", "a.txt", text)]);
+        let said = answer(&read).content;
+        let (_, quoted) = said.split_once("beginning with ").expect("a quotation");
+        quoted.to_string()
+    };
+    let hundred = "words ".repeat(16) + "and";
+    assert_eq!(hundred.len(), 99);
+    // Both sides of the limit.
+    assert_eq!(begins(&format!("{hundred}s\n")), format!("\"{hundred}s\""));
+    let words = "words ".repeat(16);
+    assert_eq!(
+        begins(&format!("{hundred} so on\n")),
+        format!("\"{hundred}…\"")
+    );
+    assert_eq!(
+        begins(&format!("{hundred}anything\n")),
+        format!("\"{}…\"", words.trim_end())
+    );
+    // Without a blank in its second half it is cut where it is.
+    assert_eq!(
+        begins(&"x".repeat(101)),
+        format!("\"{}…\"", "x".repeat(100))
+    );
+    assert_eq!(
+        begins(&"é".repeat(101)),
+        format!("\"{}…\"", "é".repeat(100))
+    );
+}

@@ -387,11 +387,12 @@ fn paths_that_are_no_paths() {
     );
     let deep = "d/".repeat(3_000) + "x";
     let length = place.workspace.root().as_os_str().len() + 1 + deep.len();
+    let length = zcoder::text::grouped(length as u64);
     place.refuses(
         &deep,
         Purpose::Write,
         &format!(
-            "`{}…` is a path of {length} bytes; at most 4095 are possible. Choose a shorter path.",
+            "`{}…` is a path of {length} bytes; at most 4,095 are possible. Choose a shorter path.",
             &deep[..199]
         ),
     );

@@ -167,9 +167,9 @@ impl Show {
             return;
         };
         if self.is_first() {
-            let chunks = chunks(&chat.wire).len();
-            let bytes = text::grouped(chat.wire.len() as u64);
-            let records = chat.records;
+            let chunks = text::counted(chunks(&chat.wire).len() as u64, "chunk");
+            let bytes = text::counted(chat.wire.len() as u64, "byte");
+            let records = text::counted(chat.records as u64, "record");
             let what = match calls.len() {
                 0 => "no call: an answer".to_string(),
                 1 => "one call".to_string(),
@@ -177,7 +177,7 @@ impl Show {
             };
             self.page.entry(
                 "  reply",
-                &format!("complete: {records} records in {chunks} chunks, {bytes} bytes; {what}"),
+                &format!("complete: {records} in {chunks}, {bytes}; {what}"),
             );
         }
     }
@@ -221,18 +221,16 @@ impl Show {
                 self.lines(changed);
             }
             Facts::None | Facts::Read { .. } => {
-                let bytes = text::grouped(outcome.text.len() as u64);
-                let lines = outcome.text.lines().count();
+                let bytes = text::counted(outcome.text.len() as u64, "byte");
+                let lines = text::counted(outcome.text.lines().count() as u64, "line");
                 let status = match outcome.status {
                     ToolStatus::Ok => "ok",
                     ToolStatus::Failed => "failed",
                     ToolStatus::Denied => "denied",
                     ToolStatus::Cancelled => "cancelled",
                 };
-                self.page.entry(
-                    label,
-                    &format!("{status}, {lines} lines, {bytes} bytes for the model"),
-                );
+                self.page
+                    .entry(label, &format!("{status}, {lines}, {bytes} for the model"));
             }
         }
     }

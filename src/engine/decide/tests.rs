@@ -141,8 +141,9 @@ fn a_reply_cut_because_the_prompt_filled_the_window_is_not_retried() {
         reply
     };
     let which = |prompt: u64| {
+        let prompt = crate::text::grouped(prompt);
         format!(
-            "Limit {{ which: \"the window of 16384 tokens is full ({prompt} of them are the prompt), so the reply was cut; \
+            "Limit {{ which: \"the window of 16,384 tokens is full ({prompt} of them are the prompt), so the reply was cut; \
              use a larger one (--context-window) or start a new session\" }}"
         )
     };

@@ -9,6 +9,7 @@
 //!
 //! Invariant: a doubt names its byte, counted from 0.
 
+use crate::text::counted;
 use std::fmt;
 
 /// One reason to ask.
@@ -130,7 +131,10 @@ impl fmt::Display for Why {
                 "more than {} substitutions within each other",
                 super::MAX_NESTING
             ),
-            Why::TooLong => write!(f, "the text is longer than {} bytes", super::MAX_BYTES),
+            Why::TooLong => {
+                let limit = counted(super::MAX_BYTES as u64, "byte");
+                write!(f, "the text is longer than {limit}")
+            }
         }
     }
 }
