@@ -4,6 +4,7 @@
 //! ```text
 //! 1_787_302_800.123 s after 1970  →  20,686 days and 32,400.123 s  →  2026-08-21 and 09:00:00.123
 //! rfc3339     2026-08-21T09:00:00.123Z      (RFC 3339 5.6, always three decimals, always Z)
+//! parse_rfc3339                             the way back
 //! local_date  2026-08-21                    local_hh_mm  11:00    (in Berlin)
 //! ```
 //!
@@ -14,7 +15,7 @@
 //! Read next: `ffi.rs` (`localtime_r`), the only part that asks the system.
 
 use super::ffi;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// `2026-08-21T09:00:00.123Z`: milliseconds, cut and not rounded.
 pub fn rfc3339(time: SystemTime) -> String {
@@ -24,6 +25,48 @@ pub fn rfc3339(time: SystemTime) -> String {
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+}
+
+/// Reads what [`rfc3339`] writes, to the millisecond; `None` for anything else (other precisions and zones too).
+pub fn parse_rfc3339(text: &str) -> Option<SystemTime> {
+    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    let mut date = date.rsplitn(3, '-');
+    let (day, month, year) = (date.next()?, date.next()?, date.next()?);
+    let (time, millis) = time.split_once('.')?;
+    let mut time = time.splitn(3, ':');
+    let (hour, minute, second) = (time.next()?, time.next()?, time.next()?);
+    let digits = |text: &str, len: usize, below: u32| {
+        let number: u32 = text.parse().ok()?;
+        let plain = text.len() == len && !text.starts_with('+');
+        (plain && number < below).then_some(number)
+    };
+    let date = (
+        year.parse().ok()?,
+        digits(month, 2, 13)?,
+        digits(day, 2, 32)?,
+    );
+    let days = days_since_1970(date)?;
+    // A 30 February comes out as something else.
+    if civil(days) != date || year.len() < 4 || year.starts_with('+') {
+        return None;
+    }
+    let of_day = digits(hour, 2, 24)? * 3600 + digits(minute, 2, 60)? * 60 + digits(second, 2, 60)?;
+    let seconds = days.checked_mul(86_400)?.checked_add(i64::from(of_day))?;
+    let millis = i64::from(digits(millis, 3, 1000)?);
+    after_1970(seconds.checked_mul(1000)?.checked_add(millis)?)
+}
+
+/// The time as [`rfc3339`] writes it, without what it cuts off.
+pub fn whole_millis(time: SystemTime) -> SystemTime {
+    after_1970(millis_since_1970(time)).unwrap_or(time)
+}
+
+/// `None`: no clock of this system can show it.
+fn after_1970(millis: i64) -> Option<SystemTime> {
+    match u64::try_from(millis) {
+        Ok(after) => UNIX_EPOCH.checked_add(Duration::from_millis(after)),
+        Err(_) => UNIX_EPOCH.checked_sub(Duration::from_millis(millis.unsigned_abs())),
+    }
 }
 
 /// `14:02` in the user's zone (UTC when the zone cannot be read).
@@ -85,4 +128,18 @@ fn civil(days: i64) -> (i64, u32, u32) {
         (month - 9, 1)
     };
     (era * 400 + year + next_year, month as u32, day as u32)
+}
+
+/// The way back of [`civil`]; `None` for years that no clock shows.
+fn days_since_1970((year, month, day): (i64, u32, u32)) -> Option<i64> {
+    if month == 0 || year.unsigned_abs() > 1_000_000_000 {
+        return None;
+    }
+    let (year, month) = match month {
+        1 | 2 => (year - 1, month + 9),
+        _ => (year, month - 3),
+    };
+    let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
+    let day = i64::from((153 * month + 2) / 5 + day) - 1;
+    Some(era * 146_097 + year * 365 + year / 4 - year / 100 + day - 719_468)
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use zcoder::sys::clock::{local_date, local_hh_mm, rfc3339};
+use zcoder::sys::clock::{local_date, local_hh_mm, parse_rfc3339, rfc3339, whole_millis};
 
 fn after(millis: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(millis)
@@ -11,6 +11,47 @@ fn after(millis: u64) -> SystemTime {
 #[track_caller]
 fn check(time: SystemTime, expected: &str) {
     assert_eq!(rfc3339(time), expected);
+    let read = parse_rfc3339(expected).expect("what was written is read");
+    assert_eq!(rfc3339(read), expected);
+}
+
+#[test]
+fn a_time_is_read_as_it_is_written_and_in_no_other_form() {
+    let time = after(1_787_302_800_123);
+    assert_eq!(parse_rfc3339("2026-08-21T09:00:00.123Z"), Some(time));
+    // Every day of 800 years, so every leap rule twice.
+    for day in 0..292_194 {
+        let time = UNIX_EPOCH - Duration::from_secs(86_400 * 100_000);
+        let time = time + Duration::from_secs(86_400 * day);
+        assert_eq!(parse_rfc3339(&rfc3339(time)), Some(time));
+    }
+    let others = [
+        "",
+        "2026-08-21",
+        "2026-08-21T09:00:00Z",
+        "2026-08-21T09:00:00.12Z",
+        "2026-08-21T09:00:00.1234Z",
+        "2026-08-21T09:00:00.123",
+        "2026-08-21T09:00:00.123+02:00",
+        "2026-08-21 09:00:00.123Z",
+        "2026-08-21T9:00:00.123Z",
+        "2026-08-21T24:00:00.123Z",
+        "2026-08-21T09:60:00.123Z",
+        "2026-08-21T09:00:60.123Z",
+        "2026-02-29T09:00:00.123Z",
+        "2026-13-21T09:00:00.123Z",
+        "2026-00-21T09:00:00.123Z",
+        "2026-08-00T09:00:00.123Z",
+        "2026-08-+1T09:00:00.123Z",
+        "+2026-08-21T09:00:00.123Z",
+        "26-08-21T09:00:00.123Z",
+        "2026-08-21T09:00:00.12\u{663}Z",
+        "99999999999999999999-08-21T09:00:00.123Z",
+        "-292277022399-01-01T00:00:00.000Z",
+    ];
+    for text in others {
+        assert_eq!(parse_rfc3339(text), None, "{text}");
+    }
 }
 
 #[test]
@@ -33,6 +74,11 @@ fn rfc3339_knows_the_calendar() {
 fn times_before_1970_are_cut_in_the_same_direction() {
     let before = |nanos| UNIX_EPOCH - Duration::from_nanos(nanos);
     check(before(1), "1969-12-31T23:59:59.999Z");
+    assert_eq!(whole_millis(before(1)), before(1_000_000));
+    assert_eq!(
+        whole_millis(after(1) + Duration::from_nanos(999_999)),
+        after(1)
+    );
     check(before(1_000_000), "1969-12-31T23:59:59.999Z");
     check(before(1_000_001), "1969-12-31T23:59:59.998Z");
     check(before(86_400_000_000_000 * 365), "1969-01-01T00:00:00.000Z");
