@@ -4,6 +4,7 @@ mod cancel;
 mod clock;
 mod dir;
 mod file;
+mod host;
 mod process;
 mod simd;
 mod terminal;

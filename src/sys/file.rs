@@ -28,6 +28,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// What tells one state of a file from another without reading it: equal before and after means untouched (by anybody who does not set
 /// the times back). Made from the metadata of an open file, or of a path whose last component was not followed.
@@ -57,10 +58,17 @@ impl From<&Metadata> for Identity {
 /// Opens for reading, without following a link in the last component and without waiting (O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_CLOEXEC).
 /// Anything but a regular file is refused with its kind: `is a directory`, `is a FIFO`. Other errors: those of `open`.
 pub fn open_regular(path: &Path) -> io::Result<File> {
+    open_carefully(path, OpenOptions::new().read(true))
+}
+
+/// As [`open_regular`], for reading and writing.
+pub fn open_regular_to_write(path: &Path) -> io::Result<File> {
+    open_carefully(path, OpenOptions::new().read(true).write(true))
+}
+
+fn open_carefully(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     refuse_unless_regular(fs::symlink_metadata(path)?.file_type())?;
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(ffi::OPEN_CAREFULLY);
-    let file = options.open(path)?;
+    let file = options.custom_flags(ffi::OPEN_CAREFULLY).open(path)?;
     // What was looked at and what was opened may differ: the opened one counts.
     refuse_unless_regular(file.metadata()?.file_type())?;
     Ok(file)
@@ -122,6 +130,9 @@ pub fn create_as(path: &Path, parts: &[&[u8]], mode: u32) -> io::Result<()> {
     )
 }
 
+/// Between two looks at a lock that somebody has: they hold it for some milliseconds.
+const LOCK_POLL: Duration = Duration::from_millis(5);
+
 /// An open file that nobody else can lock.
 #[derive(Debug)]
 pub struct Locked {
@@ -134,6 +145,22 @@ impl Locked {
     pub fn take(file: File) -> io::Result<Option<Locked>> {
         let taken = ffi::try_lock(file.as_fd())?;
         Ok(taken.then_some(Locked { file }))
+    }
+
+    /// As [`Locked::take`], but waits for it up to `limit`.
+    pub fn wait(file: File, limit: Duration) -> io::Result<Option<Locked>> {
+        let deadline = Instant::now() + limit;
+        loop {
+            if ffi::try_lock(file.as_fd())? {
+                return Ok(Some(Locked { file }));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            // The system waits for a lock for ever or not at all, and tells nobody that one came free.
+            std::thread::sleep(left.min(LOCK_POLL));
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! cancel.rs   the switch that Ctrl+C turns           poll.rs     waiting for a descriptor, the switch, a deadline
 //! process.rs  one command and its output             groups.rs   whom signals reach; the way out
 //! file.rs     regular files only; whole or not       dir.rs      folders, and what is opened from them
-//! random.rs   bytes and names nobody guesses
+//! random.rs   bytes and names nobody guesses   host.rs     which process, which machine
 //! signal.rs   SIGTERM and the others as calls        clock.rs    times as text
 //! tty.rs      the terminal, for a question           pty.rs      a terminal for a child, for tests
 //! net.rs      a connection reset                     simd.rs     byte kernels
@@ -29,6 +29,7 @@ pub mod dir;
 mod ffi;
 pub mod file;
 mod groups;
+pub mod host;
 pub mod net;
 pub mod poll;
 pub mod process;

@@ -7,7 +7,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
-use zcoder::sys::file::{Identity, create, open_regular, replace};
+use std::time::Duration;
+use zcoder::sys::file::{Identity, Locked, create, open_regular, open_regular_to_write, replace};
 
 fn no_recheck() -> io::Result<()> {
     Ok(())
@@ -276,4 +277,39 @@ fn a_full_disk_leaves_the_old_file() {
     };
     let expected = "error <StorageFull>\nnames <file>\nbytes <old bytes>\n";
     assert!(stdout.contains(expected), "{stdout}");
+}
+
+#[test]
+fn a_lock_is_waited_for_and_no_longer_than_said() {
+    let temp = Temp::new();
+    let path = temp.write("lock", "");
+    let open = || File::open(&path).expect("the file");
+    let held = Locked::take(open()).expect("locks").expect("free");
+    let limit = Duration::from_millis(30);
+    assert!(Locked::wait(open(), limit).expect("locks").is_none());
+    let waiting = std::thread::spawn({
+        let file = open();
+        move || Locked::wait(file, Duration::from_secs(60)).map(|lock| lock.is_some())
+    });
+    drop(held);
+    assert!(waiting.join().expect("the thread").expect("locks"));
+    assert!(Locked::wait(open(), limit).expect("locks").is_some());
+}
+
+#[test]
+fn opening_to_write_makes_nothing_and_refuses_what_opening_does() {
+    let temp = Temp::new();
+    let path = temp.write("file", "old");
+    let mut file = open_regular_to_write(&path).expect("the file");
+    std::io::Write::write_all(&mut file, b"new").expect("written");
+    assert_eq!(temp.read("file"), b"new");
+    symlink(&path, temp.path().join("link")).expect("a link");
+    for (name, expected) in [
+        ("link", ErrorKind::InvalidInput),
+        ("", ErrorKind::IsADirectory),
+        ("none", ErrorKind::NotFound),
+    ] {
+        let error = open_regular_to_write(&temp.path().join(name)).expect_err(name);
+        assert_eq!(error.kind(), expected, "{name}");
+    }
 }
