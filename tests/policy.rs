@@ -101,7 +101,7 @@ fn commands_by_mode() {
         Profile::Coding,
         Some("--yes"),
     );
-    allowed(yes.command(ls()), &DecidedBy::Flag("--yes"));
+    allowed(yes.command(ls()), &DecidedBy::Flag("--yes".to_string()));
     let deny = Policy::new(
         CommandMode::Deny,
         EditMode::Deny,
@@ -110,7 +110,7 @@ fn commands_by_mode() {
     );
     denied(
         deny.command(ls()),
-        &DecidedBy::Flag("--read-only"),
+        &DecidedBy::Flag("--read-only".to_string()),
         "commands are denied in this run (--read-only), so this one was not run. Work with the other tools, and tell the user which \
          command to run and why.",
     );

@@ -126,7 +126,7 @@ fn words<const N: usize>(typed: &Typed) -> Result<&[OsString; N], UsageError> {
 fn by(by: &DecidedBy) -> String {
     match by {
         DecidedBy::Person => "a person".to_string(),
-        DecidedBy::Flag(flag) => (*flag).to_string(),
+        DecidedBy::Flag(flag) => flag.clone(),
         DecidedBy::Rule(rule) => rule.clone(),
         DecidedBy::Session => "an earlier answer".to_string(),
         DecidedBy::Nobody => "nobody".to_string(),

@@ -138,7 +138,10 @@ impl Engine {
         question: Question,
     ) -> Flow<Answer> {
         let unasked = match (self.refuses, self.interactive) {
-            (Some(flag), _) => Some((Decision::Deny { reason: None }, DecidedBy::Flag(flag))),
+            (Some(flag), _) => Some((
+                Decision::Deny { reason: None },
+                DecidedBy::Flag(flag.to_string()),
+            )),
             (None, false) => Some((Decision::Nobody, DecidedBy::Nobody)),
             (None, true) => None,
         };
@@ -262,7 +265,7 @@ mod tests {
             (Decision::Once, DecidedBy::Person, "t: allowed by the user"),
             (
                 Decision::Once,
-                DecidedBy::Flag("--yes"),
+                DecidedBy::Flag("--yes".to_string()),
                 "t: allowed by --yes",
             ),
             (

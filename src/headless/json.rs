@@ -392,7 +392,7 @@ fn write_decision(w: &mut Writer, decision: &Decision, by: &DecidedBy) {
     };
     let (kind, name) = match by {
         DecidedBy::Person => ("person", None),
-        DecidedBy::Flag(flag) => ("flag", Some(*flag)),
+        DecidedBy::Flag(flag) => ("flag", Some(flag.as_str())),
         DecidedBy::Rule(rule) => ("rule", Some(rule.as_str())),
         DecidedBy::Session => ("session", None),
         DecidedBy::Nobody => ("nobody", None),

@@ -233,7 +233,7 @@ impl Policy {
 
     fn deny_all(&self, command: Command) -> Verdict<Command> {
         let (named, by) = match self.flag {
-            Some(flag) => (flag, DecidedBy::Flag(flag)),
+            Some(flag) => (flag, DecidedBy::Flag(flag.to_string())),
             None => (
                 "commands=deny",
                 DecidedBy::Rule("commands=deny".to_string()),
@@ -288,7 +288,7 @@ impl Policy {
             }
             EditMode::Allow => {
                 let by = match self.flag {
-                    Some(flag) => DecidedBy::Flag(flag),
+                    Some(flag) => DecidedBy::Flag(flag.to_string()),
                     None => DecidedBy::Rule("edits=allow".to_string()),
                 };
                 Verdict::Allowed(Approved::new(value, by))
@@ -383,7 +383,7 @@ impl Policy {
         }
         match self.commands {
             CommandMode::Allow => Some(match self.flag {
-                Some(flag) => DecidedBy::Flag(flag),
+                Some(flag) => DecidedBy::Flag(flag.to_string()),
                 None => DecidedBy::Rule("commands=allow".to_string()),
             }),
             CommandMode::Ask if judgement.passes() => Some(DecidedBy::Rule(judgement.rules())),

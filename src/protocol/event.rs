@@ -189,7 +189,7 @@ pub enum DecidedBy {
     /// Somebody answered the question.
     Person,
     /// A flag, named (`--yes`).
-    Flag(&'static str),
+    Flag(String),
     /// A rule, quoted, or a built-in mode.
     Rule(String),
     /// An earlier answer "for this session".
