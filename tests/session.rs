@@ -1,4 +1,7 @@
 //! Tests of `session`.
+mod commit;
+mod kit;
+mod line;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -193,7 +193,7 @@ impl Engine {
         let (log, journal) = (&mut conversation.log, &mut self.journal);
         let mut record = |record: JournalRecord| {
             journal.edit(&record)?;
-            log.append(Record::Edit(record));
+            log.append(Record::Edit((&record).into()));
             Ok(())
         };
         let outcome = self.toolbox.apply(approved, &mut record);

@@ -71,12 +71,8 @@ impl Conversation {
         // A worker that was given up may still hold the old body: then, and only then, this copies it.
         let body = Arc::make_mut(&mut self.body);
         for record in &self.log.records()[self.written..] {
-            match record {
-                Record::Message(message) => body.push(message),
-                Record::Decision { .. }
-                | Record::Edit(_)
-                | Record::Receipt { .. }
-                | Record::Checkpoint(_) => {}
+            if let Some(message) = record.message() {
+                body.push(message);
             }
         }
         self.written = self.log.records().len();

@@ -1,30 +1,49 @@
-//! The session's log: what happened, in order, appended before the engine acts on it. The engine is the only writer; whoever shows
-//! or resumes a session reads the records. In memory for now; ids, kinds and order are final.
+//! Sessions: what happened, in order, on record before the engine acts on it, and on the disk before anybody is told that it is safe. The
+//! engine is the only writer of a session; whoever shows, lists or takes one up again reads it here.
 //!
 //! ```text
-//! seq 0  Message(System)       "You are zcoder …"
-//! seq 1  Message(Note)         date, folder, platform
-//! seq 2  Message(User)         "make the test pass"
-//! seq 3  Message(Assistant)    calls run_command
-//! seq 4  Decision              shown "sh test.sh", once, by a person
-//! seq 5  Message(Tool)         exit 1 …
-//! seq 6  Receipt               done, 1 file changed
-//! seq 7  Checkpoint            keeps 1, 2 and a note in place of 3 and 5: the model sees less from here on, the log holds all
+//! <state>/sessions/app-3f0c9a41b2d8e675/20260821-090000123-x1y2z3a4/
+//!     log-1.jsonl     {"seq":0,"prev":"000…","at":…,"kind":"session",…}⏎     append-only; each line names the hash of the one before
+//!     current         17 log-1.jsonl 48210 5f0c…a9⏎                          how far the log counts
+//!     lock            held while somebody commits
+//!     output/         full outputs of commands
+//!
+//! record.rs   what is remembered                 log.rs      the log in memory; append, commit
+//! line.rs     a record as a line, and back       commit.rs   the order of calls that no crash breaks
+//! pointer.rs  the line in `current`              lock.rs     one writer at a time
+//! disk.rs     every call that changes the disk   store.rs    where sessions lie
+//! view.rs     what the model sees of a log
 //! ```
 //!
-//! Nothing is refused here: what may be appended is decided by the engine. There is no limit on the number of records; each is
-//! bounded where it is made (replies by the model's limits, results by the tools').
+//! Invariant: what was committed survives a kill, a crash and a power cut. Invariant: two writers never overwrite each other: the second
+//! to commit gets a conflict, and keeps its records. Invariant: after a `Message::Assistant` with calls comes, before the next message of
+//! another kind, one `Message::Tool` for each call, in order.
 //!
-//! Invariant: sequence numbers count from 0 without gaps. Invariant: a record never changes after it was appended. Invariant: after a
-//! `Message::Assistant` with calls comes, before the next message of another kind, one `Message::Tool` for each call, in order.
-//!
-//! Read next: `view.rs`, what the model sees of it; `engine::conversation`, the writer.
+//! Read next: `record.rs`, then `commit.rs`; `engine::conversation`, the writer.
+
+mod commit;
+mod disk;
+mod error;
+mod line;
+mod lock;
+mod log;
+mod pointer;
+mod record;
+mod store;
 mod view;
 
-use crate::protocol::{CallId, DecidedBy, Decision, JournalRecord, Message, Receipt, TurnId};
 use crate::sys::{clock, random};
 use std::time::SystemTime;
 
+pub use disk::{Disk, OpenFile, Operation};
+pub use error::{CommitError, Conflict};
+pub use line::{Envelope, Fault, Line, MAX_LINE_BYTES, read as read_line, write as write_line};
+pub use log::Log;
+pub use pointer::Pointer;
+pub use record::{
+    Author, Checkpoint, Edit, FrontEnd, Hash, Header, ModelRecord, Origin, Record, ToolStyle,
+};
+pub use store::Store;
 pub use view::{shortened, view};
 
 /// Session id: time and random part. As text it sorts by time of birth and is a safe file name.
@@ -42,87 +61,5 @@ impl SessionId {
         let (date, time) = digits.split_at(digits.len().min(8));
         let tail = random::id(RANDOM_CHARS)?;
         Ok(SessionId(format!("{date}-{time}-{tail}")))
-    }
-}
-
-/// What is kept.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Record {
-    /// Part of the conversation, as the model sees it. Of several system messages the last one counts (the tool style changed).
-    Message(Message),
-    /// What was decided about a call or a question, and the exact text it was decided on.
-    Decision {
-        /// The call it was about; `None` for questions of the engine's own.
-        call: Option<CallId>,
-        /// The command, the diff or the sentence that was judged.
-        shown: String,
-        /// The answer.
-        decision: Decision,
-        /// Whose answer.
-        by: DecidedBy,
-    },
-    /// A file is about to change: enough to undo it. Appended before the file is touched.
-    Edit(JournalRecord),
-    /// A turn ended.
-    Receipt {
-        /// Which turn.
-        turn: TurnId,
-        /// What it came to. Its answer is empty: it is the model's last message.
-        receipt: Receipt,
-    },
-    /// The conversation was shortened for the model.
-    Checkpoint(Checkpoint),
-}
-
-/// What the model sees in place of all messages before this record; the system message stays. The messages themselves stay in the log.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Checkpoint {
-    /// A `Message::Note`: what was left out, in few words. It stands behind the first user message that is kept.
-    pub note: Message,
-    /// Sequence numbers of the messages that stay word for word, ascending.
-    pub kept: Vec<u64>,
-    /// Tokens of the request before, by our count.
-    pub before: u64,
-    /// Tokens of it after.
-    pub after: u64,
-}
-
-/// The log.
-#[derive(Debug)]
-pub struct Log {
-    id: SessionId,
-    records: Vec<Record>,
-}
-
-impl Log {
-    /// A new, empty one with a fresh id. Fails only when the system gives no randomness.
-    pub fn in_memory() -> std::io::Result<Log> {
-        let id = SessionId::new(SystemTime::now())?;
-        Ok(Log {
-            id,
-            records: Vec::new(),
-        })
-    }
-
-    /// Its id.
-    pub fn id(&self) -> &SessionId {
-        &self.id
-    }
-
-    /// Appends; returns the record's sequence number.
-    pub fn append(&mut self, record: Record) -> u64 {
-        let seq = self.records.len() as u64;
-        self.records.push(record);
-        seq
-    }
-
-    /// All records so far.
-    pub fn records(&self) -> &[Record] {
-        &self.records
-    }
-
-    /// The conversation as the model must see it (`view`).
-    pub fn messages(&self) -> impl Iterator<Item = &Message> {
-        view(&self.records).into_iter().map(|(_, message)| message)
     }
 }

@@ -21,9 +21,7 @@ pub fn view(records: &[Record]) -> Vec<(u64, &Message)> {
     let last = records.iter().enumerate().rev();
     let mut checkpoints = last.filter_map(|(at, record)| match record {
         Record::Checkpoint(checkpoint) => Some((at, checkpoint)),
-        Record::Message(_) | Record::Decision { .. } | Record::Edit(_) | Record::Receipt { .. } => {
-            None
-        }
+        _ => None,
     });
     match checkpoints.next() {
         Some((at, checkpoint)) => shortened(records, at, checkpoint),
@@ -70,12 +68,8 @@ fn system(records: &[Record]) -> impl Iterator<Item = (u64, &Message)> {
 /// Messages from a record on, without system messages.
 fn spoken(records: &[Record], from: usize) -> impl Iterator<Item = (u64, &Message)> {
     let later = records.iter().enumerate().skip(from);
-    later.filter_map(|(seq, record)| match record {
-        Record::Message(Message::System { .. }) => None,
-        Record::Message(message) => Some((seq as u64, message)),
-        Record::Decision { .. }
-        | Record::Edit(_)
-        | Record::Receipt { .. }
-        | Record::Checkpoint(_) => None,
+    later.filter_map(|(seq, record)| match record.message()? {
+        Message::System { .. } => None,
+        message => Some((seq as u64, message)),
     })
 }
