@@ -3,6 +3,7 @@
 mod decode;
 mod policy;
 mod settings;
+mod shell;
 mod tool;
 mod undo;
 

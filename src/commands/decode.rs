@@ -60,6 +60,11 @@ const STAGES: &[(&str, Stage)] = &[
     ("sanitize", Stage::Sanitize),
 ];
 
+/// Their names.
+pub(super) fn stages() -> impl Iterator<Item = &'static str> {
+    STAGES.iter().map(|(name, _)| *name)
+}
+
 /// Reads what is to be decoded, and shows it.
 pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     let (stage, file) = match typed.words.as_slice() {

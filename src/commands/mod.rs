@@ -14,6 +14,8 @@
 //!                                ├─ Wire     wire.rs     a recorded file, readable
 //!                                ├─ StandIn  standin.rs  the stand-in model, for curl and for ourselves
 //!                                ├─ Demo     demo.rs     stand-in + ordinary agent on a sample project
+//!                                ├─ Man      man.rs      the manual page
+//!                                ├─ Completions completions.rs
 //!                                └─ Help, Version
 //! ```
 //!
@@ -22,11 +24,13 @@
 //!
 //! Read next: `run.rs`, the main job.
 
+mod completions;
 mod config;
 mod decode;
 mod demo;
 mod diff;
 mod help;
+mod man;
 mod models;
 mod policy;
 mod rules;
@@ -94,6 +98,11 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
             words::<0>(typed)?;
             Ok(demo::run(&DemoSettings::resolve(typed, &variable)?))
         }
+        Command::Man => {
+            words::<0>(typed)?;
+            Ok(man::run())
+        }
+        Command::Completions => completions::run(words(typed)?),
         Command::Help => help::run(&typed.words),
         Command::Version => Ok(version()),
     }

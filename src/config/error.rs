@@ -188,6 +188,13 @@ pub enum UsageError {
         /// Which.
         folder: String,
     },
+    /// No completions for that shell.
+    UnknownShell {
+        /// As typed.
+        given: String,
+        /// The nearest of ours.
+        near: Option<&'static str>,
+    },
     /// No such setting.
     UnknownKey {
         /// That sentence, with the nearest.
@@ -334,6 +341,10 @@ impl fmt::Display for UsageError {
                 "`{folder}` is too broad to become the workspace by accident\n\
                  go to the project's folder, or name it: --workspace '{folder}' (edits are then asked for)"
             ),
+            UsageError::UnknownShell { given, near } => {
+                write!(f, "no completions for `{given}`")?;
+                nearest(f, near, "there are bash, zsh and fish")
+            }
             UsageError::UnknownKey { fault } => f.write_str(fault),
             UsageError::SettingsFile { file, cause } => write!(
                 f,

@@ -52,6 +52,10 @@ pub enum Command {
     StandIn,
     /// `zcoder demo`
     Demo,
+    /// `zcoder man`
+    Man,
+    /// `zcoder completions SHELL`
+    Completions,
     /// `zcoder help [TOPIC]`, `--help`
     Help,
     /// `zcoder version`, `--version`
@@ -156,6 +160,18 @@ pub const COMMANDS: &[CommandRow] = &[
         name: "standin",
         words: "",
         about: "serve the stand-in model on loopback, as Ollama would",
+    },
+    CommandRow {
+        command: Command::Man,
+        name: "man",
+        words: "",
+        about: "write the manual page, as roff",
+    },
+    CommandRow {
+        command: Command::Completions,
+        name: "completions",
+        words: "bash|zsh|fish",
+        about: "write a completion script for a shell",
     },
     CommandRow {
         command: Command::Help,

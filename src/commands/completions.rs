@@ -1,0 +1,320 @@
+//! `zcoder completions bash|zsh|fish`: a script for that shell, written from the tables of commands and flags, so that it knows exactly what
+//! this binary knows.
+//!
+//! ```text
+//! $ source <(zcoder completions bash)
+//! $ zcoder mo⇥                models
+//! $ zcoder --think ⇥          on off low medium high
+//! $ zcoder --record ⇥         files
+//! $ zcoder decode ⇥           chunked ndjson sse json sanitize
+//! ```
+//!
+//! Each script does the same: find the command among the words, skipping the values of flags; behind a flag complete its value; behind a dash
+//! the flags of the command; else its words. Nothing is run to complete but what the shell has itself.
+//!
+//! Invariant: every word of the scripts is from a table and made of letters, digits and `-_.:`, so that nothing needs to be quoted;
+//! descriptions are quoted.
+//!
+//! Read next: `config/flags.rs`.
+
+use super::decode;
+use crate::config::flags::{COMMANDS, CommandRow, FLAGS, Files, Flag, Takes};
+use crate::config::keys::KEYS;
+use crate::config::{Command, UsageError, help, nearest, utf8};
+use crate::headless::out::{exit, with_stdout};
+use crate::tools;
+use std::ffi::OsString;
+use std::io::Write as _;
+
+/// The shells, and what writes for them.
+const SHELLS: &[(&str, fn() -> String)] = &[("bash", bash), ("zsh", zsh), ("fish", fish)];
+
+/// Prints the script; the exit code.
+pub(super) fn run(words: &[OsString; 1]) -> Result<u8, UsageError> {
+    let given = utf8(&words[0], "the shell")?;
+    let shell = SHELLS.iter().find(|(name, _)| *name == given);
+    let Some((_, write)) = shell else {
+        return Err(UsageError::UnknownShell {
+            given: given.to_string(),
+            near: nearest(given, SHELLS.iter().map(|(name, _)| *name)),
+        });
+    };
+    let script = write();
+    Ok(with_stdout(|out| {
+        out.write_all(script.as_bytes())?;
+        Ok(exit::DONE)
+    }))
+}
+
+/// The words that may follow a command.
+fn first_words(command: Command) -> Vec<String> {
+    let all = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
+    match command {
+        Command::Run => commands().map(|row| row.name.to_string()).collect(),
+        Command::Help => help::names()
+            .filter(|name| !name.is_empty())
+            .map(str::to_string)
+            .collect(),
+        Command::Decode => decode::stages().map(str::to_string).collect(),
+        Command::Policy => all(&["check"]),
+        Command::Rules => all(&["revoke"]),
+        Command::Completions => SHELLS.iter().map(|(name, _)| name.to_string()).collect(),
+        Command::Tool => all(tools::ALL),
+        Command::Config => {
+            let flags = FLAGS.iter().filter(|row| row.files != Files::None);
+            let keys = KEYS.iter().map(|row| row.name.to_string());
+            flags.map(Flag::key).chain(keys).collect()
+        }
+        Command::Models
+        | Command::Undo
+        | Command::Redo
+        | Command::Diff
+        | Command::Trust
+        | Command::Wire
+        | Command::StandIn
+        | Command::Demo
+        | Command::Man
+        | Command::Version => Vec::new(),
+    }
+}
+
+/// Commands that take a file behind so many words.
+const FILES_AFTER: &[(&str, usize)] = &[("decode", 1), ("wire", 0)];
+
+fn commands() -> impl Iterator<Item = &'static CommandRow> {
+    COMMANDS.iter().filter(|row| !row.name.is_empty())
+}
+
+/// `-m|--model`
+fn spellings(row: &Flag, joint: &str) -> String {
+    let short = row.short.map(|c| format!("-{c}{joint}"));
+    let also = row.also.iter().map(|also| format!("{joint}{also}"));
+    let also: String = also.collect();
+    format!("{}{}{also}", short.unwrap_or_default(), row.long)
+}
+
+/// All flags of a command, and those that stand everywhere.
+fn flags_of(command: Command) -> impl Iterator<Item = &'static Flag> {
+    FLAGS
+        .iter()
+        .filter(move |row| row.is_for(command) || row.commands.is_empty())
+}
+
+/// The flags with a value of one kind, as a pattern of `case`.
+fn pattern(is: fn(Takes) -> bool) -> String {
+    let rows = FLAGS.iter().filter(|row| is(row.takes));
+    let rows: Vec<String> = rows.map(|row| spellings(row, "|")).collect();
+    rows.join("|")
+}
+
+fn is_file(takes: Takes) -> bool {
+    matches!(takes, Takes::File(_))
+}
+
+fn is_folder(takes: Takes) -> bool {
+    matches!(takes, Takes::Folder(_))
+}
+
+fn is_text(takes: Takes) -> bool {
+    matches!(takes, Takes::Value(_) | Takes::Number(_))
+}
+
+fn has_value(takes: Takes) -> bool {
+    takes.name().is_some()
+}
+
+fn bash() -> String {
+    let mut out = format!(
+        "# bash completion of zcoder. For all shells to come:\n\
+         #   zcoder completions bash > ~/.local/share/bash-completion/completions/zcoder\n\
+         _zcoder() {{\n\
+         \x20   local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}}\n\
+         \x20   local command='' behind=0 at=1 words='' IFS=$' \\n'\n\
+         \x20   COMPREPLY=()\n\
+         \x20   # --flag=value comes as three words.\n\
+         \x20   if [[ $word == = ]]; then\n\
+         \x20       word=''\n\
+         \x20   elif [[ $before == = ]]; then\n\
+         \x20       before=${{COMP_WORDS[COMP_CWORD - 2]}}\n\
+         \x20   fi\n\
+         \x20   while ((at < COMP_CWORD)); do\n\
+         \x20       case ${{COMP_WORDS[at]}} in\n\
+         \x20           {}) [[ ${{COMP_WORDS[at + 1]}} == = ]] && ((at += 1)); ((at += 1)) ;;\n\
+         \x20           -*) ;;\n\
+         \x20           *) if [[ -z $command ]]; then command=${{COMP_WORDS[at]}}; else ((behind += 1)); fi ;;\n\
+         \x20       esac\n\
+         \x20       ((at += 1))\n\
+         \x20   done\n\
+         \x20   case $before in\n",
+        pattern(has_value)
+    );
+    for row in FLAGS {
+        if let Takes::OneOf(words) = row.takes {
+            let (names, words) = (spellings(row, "|"), words.join(" "));
+            out.push_str(&format!("        {names}) words='{words}' ;;\n"));
+        }
+    }
+    out.push_str(&format!(
+        "        {}) compopt -o default 2>/dev/null; return ;;\n\
+         \x20       {}) compopt -o dirnames 2>/dev/null; return ;;\n\
+         \x20       {}) return ;;\n\
+         \x20       *) case $command:$behind:$word in\n",
+        pattern(is_file),
+        pattern(is_folder),
+        pattern(is_text)
+    ));
+    for row in COMMANDS {
+        let flags: Vec<&str> = flags_of(row.command).map(|flag| flag.long).collect();
+        let (name, flags) = (row.name, flags.join(" "));
+        out.push_str(&format!("            {name}:*:-*) words='{flags}' ;;\n"));
+        let words = first_words(row.command).join(" ");
+        if !words.is_empty() {
+            out.push_str(&format!("            {name}:0:*) words='{words}' ;;\n"));
+        }
+    }
+    for (name, after) in FILES_AFTER {
+        out.push_str(&format!(
+            "            {name}:{after}:*) compopt -o default 2>/dev/null; return ;;\n"
+        ));
+    }
+    out.push_str(
+        "        esac ;;\n    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\ncomplete -F _zcoder zcoder\n",
+    );
+    out
+}
+
+/// The beginning of a help text, for a menu: without quotes of any kind.
+fn brief(help: &str) -> String {
+    let end = ["; ", ". "].iter().filter_map(|mark| help.find(mark));
+    let brief = &help[..end.min().unwrap_or(help.len())];
+    brief.replace('\'', "’").replace('`', "")
+}
+
+fn zsh() -> String {
+    let mut out = format!(
+        "#compdef zcoder\n\
+         # zsh completion of zcoder. For all shells to come, in a folder of $fpath:\n\
+         #   zcoder completions zsh > ~/.zfunc/_zcoder\n\
+         _zcoder() {{\n\
+         \x20   local before=$words[CURRENT-1] command='' behind=0 at=2\n\
+         \x20   local -a all\n\
+         \x20   if [[ $words[CURRENT] == --*=* ]]; then\n\
+         \x20       before=${{words[CURRENT]%%=*}}\n\
+         \x20       compset -P '--*='\n\
+         \x20   fi\n\
+         \x20   while ((at < CURRENT)); do\n\
+         \x20       case $words[at] in\n\
+         \x20           ({}) ((at += 1)) ;;\n\
+         \x20           (-*) ;;\n\
+         \x20           (*) if [[ -z $command ]]; then command=$words[at]; else ((behind += 1)); fi ;;\n\
+         \x20       esac\n\
+         \x20       ((at += 1))\n\
+         \x20   done\n\
+         \x20   case $before in\n",
+        pattern(has_value)
+    );
+    for row in FLAGS {
+        if let Takes::OneOf(words) = row.takes {
+            let (names, words) = (spellings(row, "|"), words.join(" "));
+            out.push_str(&format!(
+                "        ({names}) compadd -- {words}; return ;;\n"
+            ));
+        }
+    }
+    out.push_str(&format!(
+        "        ({}) _files; return ;;\n\
+         \x20       ({}) _files -/; return ;;\n\
+         \x20       ({}) _message value; return ;;\n\
+         \x20   esac\n\
+         \x20   case $command:$behind:$words[CURRENT] in\n",
+        pattern(is_file),
+        pattern(is_folder),
+        pattern(is_text)
+    ));
+    let described = |name: &str, about: &str| format!(" '{name}:{}'", brief(about));
+    for row in COMMANDS {
+        let flags = flags_of(row.command).map(|flag| described(flag.long, flag.help));
+        let (name, flags) = (row.name, flags.collect::<String>());
+        out.push_str(&format!(
+            "        ({name}:*:-*) all=({flags} ); _describe flag all ;;\n"
+        ));
+        let words: String = match row.command {
+            Command::Run => commands()
+                .map(|row| described(row.name, row.about))
+                .collect(),
+            command => first_words(command)
+                .iter()
+                .map(|word| format!(" {word}"))
+                .collect(),
+        };
+        if !words.is_empty() {
+            out.push_str(&format!(
+                "        ({name}:0:*) all=({words} ); _describe word all ;;\n"
+            ));
+        }
+    }
+    for (name, after) in FILES_AFTER {
+        out.push_str(&format!("        ({name}:{after}:*) _files ;;\n"));
+    }
+    // Sourced, it has to be told; from a folder of $fpath it is the function.
+    out.push_str(
+        "    esac\n}\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n    _zcoder \"$@\"\nelse\n    compdef _zcoder zcoder\nfi\n",
+    );
+    out
+}
+
+fn fish() -> String {
+    let names: Vec<&str> = commands().map(|row| row.name).collect();
+    let mut out = format!(
+        "# fish completion of zcoder. For all shells to come:\n\
+         #   zcoder completions fish > ~/.config/fish/completions/zcoder.fish\n\
+         complete -c zcoder -f\n\
+         function __zcoder_bare; not __fish_seen_subcommand_from {}; end\n",
+        names.join(" ")
+    );
+    for row in COMMANDS {
+        let seen = match row.name {
+            "" => "__zcoder_bare".to_string(),
+            name => format!("__fish_seen_subcommand_from {name}"),
+        };
+        let words = first_words(row.command);
+        if row.command == Command::Run {
+            for row in commands() {
+                let (name, about) = (row.name, brief(row.about));
+                out.push_str(&format!(
+                    "complete -c zcoder -n {seen} -a {name} -d '{about}'\n"
+                ));
+            }
+        } else if !words.is_empty() {
+            let words = words.join(" ");
+            out.push_str(&format!("complete -c zcoder -n '{seen}' -a '{words}'\n"));
+        }
+        if FILES_AFTER.iter().any(|(name, _)| *name == row.name) {
+            out.push_str(&format!("complete -c zcoder -n '{seen}' -F\n"));
+        }
+    }
+    for row in FLAGS {
+        let commands = COMMANDS
+            .iter()
+            .filter(|command| row.is_for(command.command) || row.commands.is_empty());
+        let names: Vec<&str> = commands.map(|command| command.name).collect();
+        let bare = match names.contains(&"") {
+            true => "__zcoder_bare; or ",
+            false => "",
+        };
+        let when = format!("{bare}__fish_seen_subcommand_from {}", names.join(" "));
+        let short = row.short.map(|c| format!(" -s {c}")).unwrap_or_default();
+        let value = match row.takes {
+            Takes::Nothing => String::new(),
+            Takes::Value(_) | Takes::Number(_) => " -x".to_string(),
+            Takes::OneOf(words) => format!(" -x -a '{}'", words.join(" ")),
+            Takes::File(_) => " -r -F".to_string(),
+            Takes::Folder(_) => " -x -a '(__fish_complete_directories)'".to_string(),
+        };
+        let (long, about) = (&row.long[2..], brief(row.help));
+        out.push_str(&format!(
+            "complete -c zcoder -n '{when}'{short} -l {long}{value} -d '{about}'\n"
+        ));
+    }
+    out
+}
