@@ -33,7 +33,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 /// One read takes up to this much. Larger buffers fall out of the processor's cache, smaller ones cost more calls.
-const READ_BYTES: usize = 256 << 10;
+const READ_BYTES: usize = 128 << 10;
 
 /// After a read of this size the next one is tried without asking `poll` first: on a busy connection that saves every other
 /// system call. Records of a model at work are far smaller, and there the try would be the call too many.

@@ -17,6 +17,7 @@
 //! Read next: `assemble.rs` (the caller of `split`), `ollama/chat.rs` (the caller of `Display`).
 
 use super::prose;
+use crate::sys::simd::find_byte;
 
 /// Opening and closing tags that models use.
 const TAGS: [(&str, &str); 5] = [
@@ -76,12 +77,19 @@ pub(super) fn split(content: &str, has_thinking: bool) -> Option<Split<'_>> {
 
 /// The first closing tag in plain prose, if no opening tag stands before it.
 fn lone_closer(content: &str) -> Option<(usize, &'static str)> {
-    let (at, (opener, closer)) = TAGS
-        .iter()
-        .filter_map(|tag| Some((content.find(tag.1)?, tag)))
-        .min_by_key(|(at, _)| *at)?;
-    let is_plain = !content[..at].contains(opener) && prose::is_plain(content, at);
-    is_plain.then_some((at, *closer))
+    let bytes = content.as_bytes();
+    // All of them have a slash behind their bracket: one search through what may be megabytes, and not one for each tag.
+    let mut slash = find_byte(bytes, b'/', 0);
+    while slash < bytes.len() {
+        let at = slash.saturating_sub(1);
+        let is_closer = |tag: &&(&str, &str)| bytes[at..].starts_with(tag.1.as_bytes());
+        if let Some((opener, closer)) = TAGS.iter().find(is_closer) {
+            let is_plain = !content[..at].contains(opener) && prose::is_plain(content, at);
+            return is_plain.then_some((at, closer));
+        }
+        slash = find_byte(bytes, b'/', slash + 1);
+    }
+    None
 }
 
 /// Where a piece of content is shown.
@@ -231,5 +239,17 @@ mod tests {
         check("<thinner>");
         check("<think>");
         check("<think>a</think>   ");
+    }
+
+    #[test]
+    fn the_first_closing_tag_is_found_among_other_slashes() {
+        let answer = |content| split(content, false).map(|split| split.content);
+        for none in ["", "/", "</", "/think>", "<//think>", "a/b </thin> c/"] {
+            assert_eq!(answer(none), None, "{none}");
+        }
+        assert_eq!(answer("</think>a"), Some("a"));
+        assert_eq!(answer("a/b, </ or <//think>[/THINK]c"), Some("c"));
+        let first = answer("one</thinking>two</think>three");
+        assert_eq!(first, Some("two</think>three"));
     }
 }
