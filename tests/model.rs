@@ -48,6 +48,7 @@ fn shape() -> Shape {
         model: "m".to_string(),
         window: 32768,
         think: None,
+        max_output: None,
         native_tools: Some("[]".to_string()),
         keep_alive: None,
         temperature: None,

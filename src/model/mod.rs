@@ -193,6 +193,8 @@ pub struct Shape {
     pub model: String,
     /// Tokens; sent as `num_ctx`.
     pub window: u64,
+    /// Tokens of the reply; sent as `num_predict`. `None`: not sent.
+    pub max_output: Option<u64>,
     /// `None`: not sent.
     pub think: Option<Think>,
     /// The `tools` array as JSON text; `None`: the text protocol, or no tools at all.

@@ -55,6 +55,7 @@ fn chat(standin: &StandIn, limit: Duration) -> Result<Reply, Error> {
         model: "stand-in".to_string(),
         window: 16_384,
         think: Some(Think::On),
+        max_output: None,
         native_tools: Some(TOOLS.to_string()),
         keep_alive: None,
         temperature: None,

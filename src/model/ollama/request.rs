@@ -33,6 +33,8 @@ const CLOSING: &[u8] = b"]}";
 pub struct RequestBody {
     /// Everything but the closing.
     bytes: Vec<u8>,
+    /// Bytes before the first message.
+    head: usize,
     /// Whether a message was written, so that the next one needs a comma.
     has_message: bool,
     native_tools: bool,
@@ -54,10 +56,25 @@ impl RequestBody {
         bytes.pop(); // the object goes on
         bytes.extend_from_slice(b",\"messages\":[");
         RequestBody {
+            head: bytes.len(),
             bytes,
             has_message: false,
             native_tools: shape.native_tools.is_some(),
         }
+    }
+
+    /// The same messages, byte for byte, under another shape: what the server has read of them stays read as long as the tools are the
+    /// same.
+    pub fn reshaped(&self, shape: &Shape) -> RequestBody {
+        let mut body = RequestBody::begin(shape);
+        body.bytes.extend_from_slice(&self.bytes[self.head..]);
+        body.has_message = self.has_message;
+        body
+    }
+
+    /// Bytes before the first message: options and tools.
+    pub fn head_len(&self) -> usize {
+        self.head
     }
 
     /// Appends one message.
@@ -137,6 +154,10 @@ fn write_loader(json: &mut Writer, shape: &Shape) {
     }
     json.key("options").begin_object();
     json.key("num_ctx").u64(shape.window);
+    // Per request, not for the loader: the model stays as it is loaded.
+    if let Some(tokens) = shape.max_output {
+        json.key("num_predict").u64(tokens);
+    }
     if let Some(temperature) = shape.temperature {
         json.key("temperature").f64(temperature);
     }
