@@ -11,6 +11,7 @@ use zcoder::config::{
     Command, Id, Paths, Source, StandInSettings, Typed, UsageError, help, nearest, paths,
     permissions, settings,
 };
+use zcoder::engine::Compaction;
 use zcoder::headless::Output;
 use zcoder::model::{Think, ToolStyle};
 use zcoder::policy::{CommandMode, EditMode, Profile};
@@ -37,6 +38,7 @@ fn refused(args: &[&str], env: &[(&str, &str)], expected: &str) {
         permissions::permissions(&typed, false)?;
         settings::tool_limits(&typed)?;
         settings::turn_limits(&typed)?;
+        settings::compaction(&typed)?;
         StandInSettings::resolve(&typed).map(|_| ())
     });
     match resolved {
@@ -231,6 +233,11 @@ fn what_is_wrong_with_a_value_is_named() {
         none,
         "`--max-turns 0`: expected a whole number from 1 on",
     );
+    for percent in ["19", "96", "half"] {
+        let expected =
+            format!("`--compact-at {percent}`: expected a whole number from 20 to 95, or off");
+        refused(&["--compact-at", percent], none, &expected);
+    }
     refused(
         &["--temperature", "3"],
         none,
@@ -543,6 +550,32 @@ fn small_parts() {
     let output = |word| settings::output(&typed(&["-p", "x", "--output", word]));
     assert_eq!(output("json"), Ok(Output::Json));
     assert_eq!(output("jsonl"), Ok(Output::JsonLines));
+    let compaction = |words: &[&str]| settings::compaction(&typed(words)).expect("fits");
+    let default = Compaction {
+        percent: Some(80),
+        tokens: Some(49_152),
+        per_turn: 32,
+    };
+    assert_eq!(compaction(&[]), default);
+    let all = [
+        "--compact-at",
+        "off",
+        "--compact-above",
+        "20000",
+        "--max-compactions",
+        "3",
+    ];
+    let given = Compaction {
+        percent: None,
+        tokens: Some(20_000),
+        per_turn: 3,
+    };
+    assert_eq!(compaction(&all), given);
+    for percent in [20, 95] {
+        let given = compaction(&["--compact-at", &percent.to_string()]);
+        let percent = Some(percent);
+        assert_eq!(given, Compaction { percent, ..default });
+    }
     let limits = settings::turn_limits(&typed(&["--max-turns", "3", "--max-seconds", "60"]));
     let limits = limits.expect("right");
     assert_eq!(

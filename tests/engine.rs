@@ -1,6 +1,7 @@
 //! Tests of `engine`: a real engine, real sockets, real files and commands; only the model at the other end is scripted.
 
 mod cancels;
+mod compaction;
 mod drive;
 mod failures;
 mod fake;

@@ -20,7 +20,7 @@ mod show;
 mod stops;
 
 use crate::config::DemoSettings;
-use crate::engine::{self, Setup, Submit, TurnLimits};
+use crate::engine::{self, Compaction, Setup, Submit, TurnLimits};
 use crate::headless::out::{complain, exit, exit_code};
 use crate::http::{Endpoint, Target};
 use crate::model::{self, Backend};
@@ -297,6 +297,7 @@ fn setup(
             max_turns: None,
             max_time: Some(MAX_TIME),
         },
+        compaction: Compaction::default(),
         log: Log::in_memory().map_err(|error| format!("cannot name a session: {error}"))?,
         // The sample project goes when the demo ends.
         journal: Journal::off(),

@@ -114,6 +114,7 @@ fn setup(
         policy,
         profile: permissions.profile,
         limits: settings.turn,
+        compaction: settings.compaction,
         log,
         tap,
         interactive,

@@ -120,6 +120,8 @@ fn operation(op: &Op) -> String {
         Op::Cancel => "cancel".to_string(),
         Op::Step { step, act } => format!("step: {step:?}, {act:?}"),
         Op::Review => "review".to_string(),
+        Op::Context => "context".to_string(),
+        Op::Compact => "compact".to_string(),
         Op::Decide { ask, decision } => match decision {
             Decision::Once => format!("question {}: once", ask.0),
             Decision::Session => format!("question {}: for the session", ask.0),

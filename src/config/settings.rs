@@ -20,7 +20,7 @@ use super::keys::Key;
 use super::paths::{Paths, Place};
 use super::permissions::{self, Permissions};
 use super::typed::{Given, Typed, without_secret};
-use crate::engine::TurnLimits;
+use crate::engine::{Compaction, TurnLimits};
 use crate::headless::Output;
 use crate::http::client::Timeouts;
 use crate::http::{Endpoint, Target, Via};
@@ -288,6 +288,39 @@ pub fn turn_limits(typed: &Typed) -> Result<TurnLimits, UsageError> {
     })
 }
 
+/// When the conversation is shortened.
+pub fn compaction(typed: &Typed) -> Result<Compaction, UsageError> {
+    let default = Compaction::default();
+    Ok(Compaction {
+        percent: number_or_off(typed, Id::CompactAt, default.percent, 20, 95)?,
+        tokens: number_or_off(typed, Id::CompactAbove, default.tokens, 1_024, MAX_WINDOW)?,
+        per_turn: match typed.get(Id::MaxCompactions) {
+            Some(given) => number(given, 1, 1_000_000)?,
+            None => default.per_turn,
+        },
+    })
+}
+
+/// `off` is `None`.
+fn number_or_off(
+    typed: &Typed,
+    id: Id,
+    default: Option<u64>,
+    least: u64,
+    most: u64,
+) -> Result<Option<u64>, UsageError> {
+    let Some(given) = typed.get(id) else {
+        return Ok(default);
+    };
+    if given.text()? == "off" {
+        return Ok(None);
+    }
+    let fits = given.text()?.parse().ok();
+    let fits = fits.filter(|n| (least..=most).contains(n));
+    let refused = || given.bad(format!("a whole number from {least} to {most}, or off"));
+    fits.map(Some).ok_or_else(refused)
+}
+
 /// `--output`.
 pub fn output(typed: &Typed) -> Result<Output, UsageError> {
     Ok(match typed.word(Id::Output)? {
@@ -325,6 +358,7 @@ pub(super) fn check(given: &[Given]) -> Result<(), UsageError> {
     server(&typed)?;
     tool_limits(&typed)?;
     turn_limits(&typed)?;
+    compaction(&typed)?;
     Ok(())
 }
 
@@ -343,6 +377,8 @@ pub struct Settings {
     pub tools: Limits,
     /// Bounds of the turn.
     pub turn: TurnLimits,
+    /// When the conversation is shortened.
+    pub compaction: Compaction,
     /// `--strict-finish`
     pub strict_finish: bool,
     /// `--output`
@@ -383,6 +419,7 @@ impl Settings {
             checks: checks(typed),
             tools: tool_limits(typed)?,
             turn: turn_limits(typed)?,
+            compaction: compaction(typed)?,
             strict_finish: typed.is_on(Id::StrictFinish),
             output: output(typed)?,
             quiet: typed.is_on(Id::Quiet),

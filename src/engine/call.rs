@@ -278,6 +278,17 @@ pub(super) fn cancelled(text: &str) -> ToolOutcome {
     outcome(ToolStatus::Cancelled, text)
 }
 
+/// What a call is about: the file that was read, whichever lines of it; the command.
+pub(super) fn subject(call: &ToolCall) -> String {
+    match tools::check(call) {
+        Ok(checked) => match &checked.call {
+            Call::ReadFile { path, .. } => format!("read_file {}", text::clip(path, SUMMARY_CHARS)),
+            other => summary(other),
+        },
+        Err(_) => text::clip(&call.name, SUMMARY_CHARS).into_owned(),
+    }
+}
+
 /// One line for people: the tool and the argument that matters.
 fn summary(call: &Call) -> String {
     let short = |text: &str| {

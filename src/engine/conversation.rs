@@ -10,16 +10,18 @@
 //! The last answer of a session is never written: nobody asks again.
 //!
 //! Invariant: a message is in the log before its bytes can be sent. Invariant: bytes once sent are never changed, but for a rebuild: the
-//! tool style or `think` had to change, which the server demanded.
+//! tool style or `think` had to change, which the server demanded, or the conversation was shortened. What stays of before then goes
+//! out without its thinking.
 //!
 //! Read next: `prompt`, the texts; `model::RequestBody`, the bytes.
+use super::compact::trim;
 use super::discover::Plan;
 use super::meter::Meter;
 use super::prompt;
-use crate::model::{Backend, RequestBody, Shape};
+use crate::model::{Backend, RequestBody, Shape, Think};
 use crate::policy::Profile;
-use crate::protocol::Message;
-use crate::session::{Log, Record};
+use crate::protocol::{Message, Note};
+use crate::session::{self, Checkpoint, Log, Record};
 use crate::tools::{self, Set};
 use std::sync::Arc;
 
@@ -30,9 +32,14 @@ pub(super) struct Conversation {
     pub(super) meter: Meter,
     pub(super) shape: Arc<Shape>,
     pub(super) text_style: bool,
-    set: Set,
+    /// What the server gives: the window that is asked for, or less.
+    pub(super) window: u64,
+    pub(super) set: Set,
+    can_think: bool,
     profile: Profile,
     body: Arc<RequestBody>,
+    /// Bytes of each message in the body.
+    sizes: Vec<u64>,
     /// Records of the log that the body holds already.
     written: usize,
 }
@@ -50,6 +57,9 @@ impl Conversation {
             log,
             meter: Meter::default(),
             body: Arc::new(backend.begin(&plan.shape)),
+            sizes: Vec::new(),
+            window: plan.shape.window,
+            can_think: plan.can_think,
             shape: Arc::new(plan.shape),
             text_style: plan.text_style,
             set: plan.set,
@@ -72,7 +82,7 @@ impl Conversation {
         let body = Arc::make_mut(&mut self.body);
         for record in &self.log.records()[self.written..] {
             if let Some(message) = record.message() {
-                body.push(message);
+                self.sizes.push(push(body, message));
             }
         }
         self.written = self.log.records().len();
@@ -108,15 +118,120 @@ impl Conversation {
     }
 
     fn rebuild(&mut self, backend: &Backend) {
-        let mut body = backend.begin(&self.shape);
-        self.log.messages().for_each(|message| body.push(message));
-        self.body = Arc::new(body);
+        let built = Built::new(backend, &self.shape, &session::view(self.log.records()));
+        self.adopt(built);
+    }
+
+    fn adopt(&mut self, built: Built) {
+        self.body = Arc::new(built.body);
+        self.sizes = built.sizes;
         self.written = self.log.records().len();
         self.meter.forget();
+    }
+
+    /// The request as it would be with this checkpoint.
+    pub(super) fn considered(&self, backend: &Backend, checkpoint: &Checkpoint) -> Built {
+        let records = self.log.records();
+        let view = session::shortened(records, records.len(), checkpoint);
+        Built::new(backend, &self.shape, &view)
+    }
+
+    /// From now on with this checkpoint. `built`: what `considered` made of it.
+    pub(super) fn shorten(&mut self, checkpoint: Checkpoint, built: Built) {
+        self.log.append(Record::Checkpoint(checkpoint));
+        self.adopt(built);
+    }
+
+    /// Tokens of the request as last written.
+    pub(super) fn tokens(&self) -> u64 {
+        self.meter.estimate(self.bytes())
+    }
+
+    /// The messages of the request as last written: sequence number, message, bytes.
+    pub(super) fn parts(&self) -> Vec<(u64, &Message, u64)> {
+        let view = session::view(self.log.records()).into_iter();
+        let parts = view.zip(&self.sizes);
+        parts
+            .map(|((seq, message), bytes)| (seq, message, *bytes))
+            .collect()
+    }
+
+    /// For a request whose answer is a checkpoint: bounded, and without thinking where that can be switched off. A level stays as it is: it
+    /// stands at the beginning of what the model reads.
+    pub(super) fn summary_shape(&self, tokens: u64) -> Shape {
+        let think = match self.shape.think {
+            Some(Think::Low | Think::Medium | Think::High) => self.shape.think,
+            Some(Think::On | Think::Off) => Some(Think::Off),
+            None => self.can_think.then_some(Think::Off),
+        };
+        Shape {
+            think,
+            max_output: Some(tokens),
+            ..(*self.shape).clone()
+        }
+    }
+
+    /// The request as last written under that shape, or, if it has more than `room` tokens, with its long texts cut. `None`: even so it
+    /// has more.
+    pub(super) fn summary(
+        &self,
+        backend: &Backend,
+        shape: &Shape,
+        room: u64,
+    ) -> Option<RequestBody> {
+        if self.tokens() <= room {
+            return Some(self.body.reshaped(shape));
+        }
+        let view = session::view(self.log.records());
+        trim::CAPS.iter().find_map(|&cap| {
+            let mut body = backend.begin(shape);
+            for (_, message) in &view {
+                body.push(&trim::trimmed(message, cap));
+            }
+            (self.meter.rough(body.len() as u64) <= room).then_some(body)
+        })
     }
 
     fn system(&self) -> Message {
         let described = self.text_style.then(|| tools::describe(self.set));
         prompt::system(self.profile, described.as_deref())
     }
+}
+
+/// A view as bytes.
+pub(super) struct Built {
+    pub(super) body: RequestBody,
+    sizes: Vec<u64>,
+}
+
+impl Built {
+    fn new(backend: &Backend, shape: &Shape, view: &[(u64, &Message)]) -> Built {
+        let mut body = backend.begin(shape);
+        let is_checkpoint = |message: &Message| {
+            let checkpoint = Note::Checkpoint;
+            matches!(message, Message::Note { note, .. } if *note == checkpoint)
+        };
+        let checkpoint = view.iter().find(|(_, message)| is_checkpoint(message));
+        let shortened_at = checkpoint.map_or(0, |(seq, _)| *seq);
+        let sizes = view.iter().map(|(seq, message)| match message {
+            Message::Assistant { content, calls, .. } if *seq < shortened_at => {
+                let message = Message::Assistant {
+                    content: Arc::clone(content),
+                    thinking: Arc::default(),
+                    calls: calls.clone(),
+                };
+                push(&mut body, &message)
+            }
+            message => push(&mut body, message),
+        });
+        let sizes = sizes.collect();
+        Built { body, sizes }
+    }
+}
+
+/// The bytes that it has there.
+fn push(body: &mut RequestBody, message: &Message) -> u64 {
+    let before = body.len();
+    body.push(message);
+    (body.len() - before) as u64
 }

@@ -52,6 +52,8 @@ pub(super) struct Plan {
     pub(super) text_style: bool,
     pub(super) set: Set,
     pub(super) notices: Vec<(Level, String)>,
+    /// The model lists thinking.
+    pub(super) can_think: bool,
     /// One of them says how much of the model runs on the CPU.
     pub(super) cpu_share_said: bool,
 }
@@ -165,6 +167,7 @@ pub(super) fn plan(found: &Found, options: &Options) -> Plan {
     let shape = Shape {
         model: found.model.clone(),
         window: found.window,
+        max_output: None,
         think,
         native_tools,
         keep_alive: options.keep_alive.clone(),
@@ -176,6 +179,7 @@ pub(super) fn plan(found: &Found, options: &Options) -> Plan {
         text_style,
         set,
         notices,
+        can_think: found.has("thinking") == Some(true),
         cpu_share_said,
     }
 }

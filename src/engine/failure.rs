@@ -4,7 +4,7 @@
 //! UnreadableCall                     → Tell: the model hears what was wrong, at most twice in a row
 //! NoThinking, and `think` was sent   → WithoutThink: rebuild, send once more, remember
 //! NoTools, and the style is `auto`   → TextStyle: rebuild with the tools described in the text
-//! ContextOverflow                    → the turn ends with a limit
+//! ContextOverflow                    → Shorten: the conversation is shortened; if that cannot be, the turn ends with a limit
 //! a wrong name, option or model      → the turn ends: the user must change something
 //! anything else                      → the turn ends: the server cannot be used
 //! ```
@@ -28,6 +28,8 @@ pub(super) enum Remedy {
     WithoutThink,
     /// Describe the tools in the text from now on.
     TextStyle,
+    /// Leave out what can be; the turn ends so if nothing can.
+    Shorten(TurnEnd),
     /// Nothing: the turn is over.
     End(TurnEnd),
 }
@@ -40,6 +42,7 @@ pub(super) fn remedy(error: &Error, think_sent: bool, may_use_text: bool) -> Rem
         }
         Error::NoThinking { .. } if think_sent => Remedy::WithoutThink,
         Error::NoTools { .. } if may_use_text => Remedy::TextStyle,
+        Error::ContextOverflow { .. } => Remedy::Shorten(TurnEnd::new(status(error))),
         other => Remedy::End(TurnEnd::new(status(other))),
     }
 }
@@ -87,17 +90,19 @@ mod tests {
 
     #[track_caller]
     fn check(error: &Error, think_sent: bool, may_use_text: bool, expected: &str) {
+        let words = |end: TurnEnd| match end.status {
+            Status::Cancelled => "cancelled".to_string(),
+            Status::Limit { which } => format!("limit: {which}"),
+            Status::Unusable { reason } => format!("unusable: {reason}"),
+            Status::ServerFailed { reason } => format!("server failed: {reason}"),
+            other => format!("{other:?}"),
+        };
         let remedy = match remedy(error, think_sent, may_use_text) {
             Remedy::Tell(detail) => format!("tell {detail}"),
             Remedy::WithoutThink => "without think".to_string(),
             Remedy::TextStyle => "text style".to_string(),
-            Remedy::End(end) => match end.status {
-                Status::Cancelled => "cancelled".to_string(),
-                Status::Limit { which } => format!("limit: {which}"),
-                Status::Unusable { reason } => format!("unusable: {reason}"),
-                Status::ServerFailed { reason } => format!("server failed: {reason}"),
-                other => format!("{other:?}"),
-            },
+            Remedy::Shorten(end) => format!("shorten, else {}", words(end)),
+            Remedy::End(end) => words(end),
         };
         assert_eq!(remedy, expected.replace("{error}", &error.to_string()));
     }
@@ -126,7 +131,7 @@ mod tests {
         check(&no_thinking, false, true, "server failed: {error}");
         check(&no_tools, false, true, "text style");
         check(&no_tools, true, false, "unusable: {error}");
-        check(&overflow, true, true, "limit: {error}");
+        check(&overflow, true, true, "shorten, else limit: {error}");
         check(&incomplete, true, true, "server failed: {error}");
         check(&Error::Cancelled, true, true, "cancelled");
         let option = Error::BadOption { detail: detail() };

@@ -3,11 +3,13 @@
 //!
 //! ```text
 //! first request          3,812 bytes                          → 3,812 / 3 = 1,271 tokens
-//! server: prompt_eval_count 905, eval_count 40
-//! next request           5,012 bytes, 1,200 of them new       → 905 + 40 + (1,200 - what the reply added) / 3 …
+//! server: prompt_eval_count 905
+//! next request           5,012 bytes, 1,200 of them new       → 905 + 1,200 / 3 = 1,305
+//! after a rebuild        4,000 bytes, all of them new         → 4,000 · 905 / 3,812 and 5 % for safety = 998
 //! ```
 //!
-//! Three bytes a token is on the safe side: prose and code have 3.5 to 4.5 in common vocabularies, JSON escapes less.
+//! Three bytes a token is on the safe side: prose and code have 3.5 to 4.5 in common vocabularies, JSON escapes less. What the server
+//! counted once says more: it is kept as a rate, unless it is one that no vocabulary has (a server that counts only what it read anew).
 //!
 //! Invariant: a guess never shrinks while the request grows.
 use crate::model::cut_notice;
@@ -17,6 +19,8 @@ use std::time::Duration;
 const BYTES_PER_TOKEN: u64 = 3;
 /// Below this a time is no measurement: some servers report 1 ns for what they do not know.
 const LEAST_TIME: Duration = Duration::from_millis(1);
+/// A count of fewer tokens than this for the bytes is no rate.
+const MOST_BYTES_PER_TOKEN: u64 = 8;
 
 /// What the last counted request was, in bytes and tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +33,8 @@ struct Counted {
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     counted: Option<Counted>,
+    /// The last count that can be carried over to other requests.
+    rate: Option<Counted>,
     speed: Option<f64>,
     warned: bool,
 }
@@ -40,7 +46,15 @@ impl Meter {
             Some(counted) if bytes >= counted.bytes => {
                 counted.tokens + (bytes - counted.bytes).div_ceil(BYTES_PER_TOKEN)
             }
-            Some(_) | None => bytes.div_ceil(BYTES_PER_TOKEN),
+            Some(_) | None => self.rough(bytes),
+        }
+    }
+
+    /// Tokens of so many bytes that the server has not seen as they stand.
+    pub(super) fn rough(&self, bytes: u64) -> u64 {
+        match self.rate {
+            Some(rate) => (bytes * rate.tokens * 21).div_ceil(rate.bytes * 20),
+            None => bytes.div_ceil(BYTES_PER_TOKEN),
         }
     }
 
@@ -64,13 +78,34 @@ impl Meter {
         if let Some(time) = usage.prompt_time.filter(|time| *time >= LEAST_TIME) {
             self.speed = Some(new as f64 / time.as_secs_f64());
         }
-        self.counted = Some(Counted { bytes, tokens });
-        if self.warned {
-            return None;
-        }
+        let counted = Counted { bytes, tokens };
+        self.counted = Some(counted);
         let notice = cut_notice(estimate, previous, usage, window);
-        self.warned = notice.is_some();
-        notice
+        if notice.is_none() {
+            self.learn(counted);
+        }
+        let said = self.warned;
+        self.warned |= notice.is_some();
+        notice.filter(|_| !said)
+    }
+
+    /// The server refused a request of `bytes` and said how many tokens it has.
+    pub(super) fn refused(&mut self, bytes: u64, tokens: u64) {
+        let counted = Counted { bytes, tokens };
+        self.counted = Some(counted);
+        self.learn(counted);
+    }
+
+    fn learn(&mut self, counted: Counted) {
+        let Counted { bytes, tokens } = counted;
+        if tokens <= bytes && bytes <= tokens.saturating_mul(MOST_BYTES_PER_TOKEN) {
+            self.rate = Some(counted);
+        }
+    }
+
+    /// The last count of the request as it stands now.
+    pub(super) fn counted(&self) -> Option<u64> {
+        self.counted.map(|counted| counted.tokens)
     }
 
     /// The request was rebuilt: its prefix is new to the server.
@@ -126,7 +161,36 @@ mod tests {
         assert_eq!(meter.new_tokens(3300), 100);
         assert_eq!(meter.speed(), Some(2500.0));
         meter.forget();
-        assert_eq!(meter.estimate(3300), 1100);
+        // 3300 bytes at 800 tokens for 3000, and 5 %.
+        assert_eq!(meter.estimate(3300), 924);
+        assert_eq!(meter.new_tokens(3300), 924);
+    }
+
+    #[test]
+    fn a_rate_that_no_vocabulary_has_is_not_carried_over() {
+        let mut meter = Meter::default();
+        assert_eq!(meter.count(3000, &usage(375, 0), 16_384), None);
+        assert_eq!(meter.rough(3000), 394);
+        assert_eq!(meter.count(3000, &usage(374, 0), 16_384), None);
+        assert_eq!(meter.rough(3000), 394);
+        meter.refused(3000, 3001);
+        assert_eq!(meter.rough(3000), 394);
+        assert_eq!(meter.estimate(3000), 3001);
+        meter.refused(3000, 3000);
+        assert_eq!(meter.rough(3000), 3150);
+    }
+
+    #[test]
+    fn a_prompt_that_was_cut_teaches_no_rate() {
+        let mut meter = Meter::default();
+        assert!(meter.count(9000, &usage(999, 0), 16_384).is_some());
+        assert_eq!(meter.count(9000, &usage(3000, 0), 16_384), None);
+        assert!(
+            meter.count(30_000, &usage(2900, 0), 16_384).is_none(),
+            "said once"
+        );
+        meter.forget();
+        assert_eq!(meter.estimate(3000), 1050);
     }
 
     #[test]

@@ -17,11 +17,14 @@
 //!
 //! Invariant: nothing is acted on that is not in the log. Invariant: whatever ends a turn, the history stays valid: every call of an
 //! accepted reply has exactly one result, in order. Invariant: within a session a request without its closing brackets is a byte prefix
-//! of the next one.
+//! of the next one, but for what `conversation` names.
 //!
 //! Read next: `turn` (the loop), `wait` (the inbox), `call` and `permit` (from call to result), `decide` and `failure` (what a reply or its
-//! absence means), `opening` (what happens once), `prompt` (our words).
+//! absence means), `compact` (a conversation longer than the window), `opening` (what happens once), `prompt` (our words).
+mod budget;
 mod call;
+mod compact;
+mod context;
 mod conversation;
 mod decide;
 mod discover;
@@ -41,6 +44,7 @@ use crate::policy::{Policy, Profile};
 use crate::protocol::{Event, Level, Op, Status, Tap};
 use crate::sys::Cancel;
 use crate::tools::Toolbox;
+pub use budget::Compaction;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
@@ -66,6 +70,8 @@ pub struct Setup {
     pub profile: Profile,
     /// Bounds of a turn.
     pub limits: TurnLimits,
+    /// When the conversation is shortened.
+    pub compaction: Compaction,
     /// Where everything is recorded; empty.
     pub log: crate::session::Log,
     /// What takes edits back, of the same session.
@@ -153,5 +159,7 @@ pub fn preview(setup: Setup, prompt: Op, notice: &mut dyn FnMut(Event)) -> Resul
     );
     conversation.append(prompt::user(&text, attachment.as_deref(), limit));
     conversation.write();
+    let budget = budget::Budget::new(setup.compaction);
+    notice(Event::Context(context::report(&conversation, &budget)));
     Ok(conversation.body().slices().concat())
 }

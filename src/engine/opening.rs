@@ -26,7 +26,7 @@ impl Engine {
     /// Model, window and tools are settled at the first prompt. Returns the window.
     pub(super) fn open(&mut self, turn: &Turn) -> Flow<u64> {
         if let Some(conversation) = &self.conversation {
-            return Ok(conversation.shape.window);
+            return Ok(conversation.window);
         }
         let found = self.find(turn)?;
         let plan = discover::plan(&found, &self.options);

@@ -121,7 +121,7 @@ pub(super) fn user(text: &str, attachment: Option<&str>, limit: u64) -> Message 
 }
 
 /// Head and tail of `text`, together at most `limit` bytes, with a line between that says what is missing.
-fn bounded(text: &str, limit: usize) -> std::borrow::Cow<'_, str> {
+pub(super) fn bounded(text: &str, limit: usize) -> std::borrow::Cow<'_, str> {
     if text.len() <= limit {
         return text.into();
     }

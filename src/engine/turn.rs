@@ -14,6 +14,7 @@
 //! receipt is written, `TurnEnded` is told. Invariant: model calls are tool rounds plus one, plus the bounded recoveries.
 //!
 //! Read next: `wait`, `call`, `decide`.
+use super::budget::Budget;
 use super::conversation::Conversation;
 use super::decide::{self, Step, Tries, TurnEnd};
 use super::failure::{self, Remedy};
@@ -72,6 +73,8 @@ pub(super) struct Engine {
     pub(super) waiting: VecDeque<(String, Option<String>)>,
     pub(super) quitting: bool,
     pub(super) cpu_share_said: bool,
+    /// When the conversation is shortened.
+    pub(super) budget: Budget,
     ids: Ids,
 }
 
@@ -96,9 +99,27 @@ pub(super) struct Turn {
     pub(super) loop_note: Option<usize>,
     /// The reply that is being carried out repeats itself: its other calls are not run.
     pub(super) enough: bool,
+    /// Requests for a checkpoint: they are not counted against `--max-turns`.
+    pub(super) summaries: u64,
 }
 
 impl Turn {
+    /// One that only a cancel ends.
+    pub(super) fn unlimited(cancel: Cancel, started: Instant) -> Turn {
+        Turn {
+            cancel,
+            deadline: None,
+            limits: TurnLimits::default(),
+            tally: Tally::new(started),
+            guard: Guard::default(),
+            tries: Tries::default(),
+            unreadable: 0,
+            loop_note: None,
+            enough: false,
+            summaries: 0,
+        }
+    }
+
     /// Whether time is left.
     pub(super) fn in_time(&self) -> Flow<()> {
         match self.deadline {
@@ -118,7 +139,7 @@ impl Turn {
     /// Whether the model may be asked once more.
     fn may_ask(&self) -> Flow<()> {
         match self.limits.max_turns {
-            Some(max) if self.tally.requests >= max => {
+            Some(max) if self.tally.requests - self.summaries >= max => {
                 let times = if max == 1 { "time" } else { "times" };
                 let which = format!("the model was asked {max} {times} (--max-turns)");
                 Err(TurnEnd::limit(which))
@@ -158,6 +179,7 @@ impl Engine {
             waiting: VecDeque::new(),
             quitting: false,
             cpu_share_said: false,
+            budget: Budget::new(setup.compaction),
             ids: Ids::default(),
         }
     }
@@ -180,6 +202,8 @@ impl Engine {
                 News::Op(Op::Quit) => self.quitting = true,
                 News::Op(Op::Step { step, act }) => self.step(&step, act),
                 News::Op(Op::Review) => self.review(),
+                News::Op(Op::Context) => self.tell_context(),
+                News::Op(Op::Compact) => self.compact_now(),
                 // Nothing runs: nothing to cancel, no question open, no job waited for.
                 News::Op(Op::Cancel | Op::Decide { .. })
                 | News::Found { .. }
@@ -202,20 +226,13 @@ impl Engine {
         let started = Instant::now();
         let (end, tally) = match Cancel::new() {
             Ok(cancel) => {
+                let max_time = self.limits.max_time;
                 let mut turn = Turn {
-                    cancel,
-                    deadline: self
-                        .limits
-                        .max_time
-                        .and_then(|time| started.checked_add(time)),
+                    deadline: max_time.and_then(|time| started.checked_add(time)),
                     limits: self.limits,
-                    tally: Tally::new(started),
-                    guard: Guard::default(),
-                    tries: Tries::default(),
-                    unreadable: 0,
-                    loop_note: None,
-                    enough: false,
+                    ..Turn::unlimited(cancel, started)
                 };
+                self.budget.begin_turn();
                 let Err(end) = self.work(&mut turn, text, attachment);
                 // Whatever still works for this turn is given up.
                 turn.cancel.cancel();
@@ -276,6 +293,7 @@ impl Engine {
         loop {
             self.catch_up(turn)?;
             turn.may_ask()?;
+            self.make_room(turn)?;
             let (request, bytes, answer) = self.send(turn)?;
             match answer {
                 Ok(reply) => {
@@ -294,13 +312,11 @@ impl Engine {
 
     /// One request and what came of it.
     fn send(&mut self, turn: &mut Turn) -> Flow<(RequestId, u64, Result<Reply, model::Error>)> {
-        let job = self.next_job();
-        self.ids.request += 1;
-        let request = RequestId(self.ids.request);
+        let request = self.next_request();
         let conversation = self.open_one()?;
         conversation.write();
         let bytes = conversation.bytes();
-        let window = conversation.shape.window;
+        let window = conversation.window;
         let estimated_tokens = conversation.meter.estimate(bytes);
         if estimated_tokens > window {
             return Err(does_not_fit(estimated_tokens, window));
@@ -317,19 +333,26 @@ impl Engine {
             backend: self.backend.clone(),
             cancel: turn.cancel.clone(),
         };
+        let answer = self.exchange(turn, chat)?;
+        Ok((request, bytes, answer))
+    }
+
+    /// One chat, on a worker, to its end.
+    pub(super) fn exchange(
+        &mut self,
+        turn: &mut Turn,
+        chat: ChatJob,
+    ) -> Flow<Result<Reply, model::Error>> {
+        let (job, request) = (self.next_job(), chat.request);
         turn.tally.requests += 1;
         worker::start("model", &self.to_self, job, move |inbox| {
             chat.run(job, inbox)
         })
         .map_err(no_thread)?;
-        match self.await_reply(turn, job) {
-            Ok(answer) => Ok((request, bytes, answer)),
-            Err(end) => {
-                let reason = "the turn was stopped".to_string();
-                self.emit(Event::Discarded { request, reason });
-                Err(end)
-            }
-        }
+        self.await_reply(turn, job).inspect_err(|_| {
+            let reason = "the turn was stopped".to_string();
+            self.emit(Event::Discarded { request, reason });
+        })
     }
 
     fn accept(&mut self, turn: &mut Turn, request: RequestId, bytes: u64, reply: &Reply) {
@@ -351,7 +374,7 @@ impl Engine {
             self.notice(Level::Info, note.clone());
         }
         let disagreement = match &mut self.conversation {
-            Some(open) => open.meter.count(bytes, &reply.usage, open.shape.window),
+            Some(open) => open.meter.count(bytes, &reply.usage, open.window),
             None => None,
         };
         if let Some(text) = disagreement {
@@ -368,10 +391,10 @@ impl Engine {
 
     /// The model was loaded for this session: how much of it runs on the CPU?
     pub(super) fn loaded(&mut self, loaded: &Loaded) {
-        let window = self
-            .conversation
-            .as_ref()
-            .map_or(0, |open| open.shape.window);
+        if let Some(window) = loaded.context_length {
+            self.window_is(window);
+        }
+        let window = self.conversation.as_ref().map_or(0, |open| open.window);
         let Some(text) = model::cpu_notice(loaded, window) else {
             return;
         };
@@ -389,6 +412,7 @@ impl Engine {
         let may_use_text = auto && !conversation.text_style;
         match failure::remedy(error, think_sent, may_use_text) {
             Remedy::End(end) => Err(end),
+            Remedy::Shorten(end) => self.shorten_refused(turn, error, end),
             Remedy::Tell(detail) => self.tell_unreadable(turn, &detail, error),
             Remedy::WithoutThink => {
                 let backend = self.backend.clone();
@@ -430,7 +454,7 @@ impl Engine {
         Ok(())
     }
 
-    fn open_one(&mut self) -> Flow<&mut Conversation> {
+    pub(super) fn open_one(&mut self) -> Flow<&mut Conversation> {
         let gone =
             || TurnEnd::failed("no conversation is open; this is a bug in zcoder".to_string());
         self.conversation.as_mut().ok_or_else(gone)
@@ -467,6 +491,11 @@ impl Engine {
     pub(super) fn next_job(&mut self) -> JobId {
         self.ids.job += 1;
         JobId(self.ids.job)
+    }
+
+    pub(super) fn next_request(&mut self) -> RequestId {
+        self.ids.request += 1;
+        RequestId(self.ids.request)
     }
 
     pub(super) fn next_ask(&mut self) -> AskId {

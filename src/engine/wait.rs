@@ -184,6 +184,14 @@ impl Engine {
                 self.waiting.push_back((text, attachment));
                 Ok(())
             }
+            News::Op(Op::Context) => {
+                self.tell_context();
+                Ok(())
+            }
+            News::Op(Op::Compact) => {
+                self.budget.asked = true;
+                Ok(())
+            }
             // An answer to a question that is no longer open.
             News::Op(Op::Decide { .. }) => Ok(()),
             News::Op(Op::Step { .. } | Op::Review) => {

@@ -16,8 +16,8 @@
 use super::exit_code;
 use crate::json::Writer;
 use crate::protocol::{
-    CallId, DecidedBy, Decision, Event, Facts, FileChange, Level, Question, Receipt, Status,
-    StepReport, StopReason, Usage, Waiting,
+    CallId, ContextReport, DecidedBy, Decision, Event, Facts, FileChange, Level, Part, Question,
+    Receipt, Status, StepReport, StopReason, Usage, Waiting,
 };
 use crate::text;
 use std::time::Duration;
@@ -266,6 +266,24 @@ fn write_event(w: &mut Writer, event: &Event) {
             changes(w, files);
             write_strings(w, "notes", notes);
         }
+        Event::Context(report) => write_context(w, report),
+        Event::Compacting { tokens, window } => {
+            w.string("compacting").key("tokens").u64(*tokens);
+            w.key("window").u64(*window);
+        }
+        Event::Compacted {
+            before,
+            after,
+            left_out,
+            count,
+        } => {
+            w.string("compacted").key("before").u64(*before);
+            w.key("after").u64(*after);
+            w.key("left_out").u64(*left_out).key("count").u64(*count);
+        }
+        Event::CompactionFailed { reason } => {
+            w.string("compaction_failed").key("reason").string(reason);
+        }
         Event::TurnEnded { turn, receipt } => {
             w.string("turn_ended").key("turn").u64(turn.0);
             w.key("receipt").begin_object();
@@ -275,6 +293,45 @@ fn write_event(w: &mut Writer, event: &Event) {
         Event::Closed => {
             w.string("closed");
         }
+    }
+}
+
+fn write_context(w: &mut Writer, report: &ContextReport) {
+    w.string("context").key("window").u64(report.window);
+    w.key("bytes").u64(report.bytes);
+    w.key("tokens").u64(report.tokens);
+    optional(w, "counted", report.counted);
+    optional(w, "compacts_at", report.compacts_at);
+    w.key("compactions").u64(report.compactions);
+    w.key("rows").begin_array();
+    for row in &report.rows {
+        w.begin_object();
+        w.key("part").string(part_word(row.part));
+        w.key("what");
+        match row.what.as_str() {
+            "" => w.null(),
+            what => w.string(what),
+        };
+        w.key("bytes").u64(row.bytes).key("tokens").u64(row.tokens);
+        w.end_object();
+    }
+    w.end_array();
+}
+
+/// A part of a request in one word, here and on lines.
+pub(super) fn part_word(part: Part) -> &'static str {
+    match part {
+        Part::Options => "options",
+        Part::Tools => "tools",
+        Part::System => "system",
+        Part::Environment => "environment",
+        Part::Notes => "notes",
+        Part::Checkpoint => "checkpoint",
+        Part::User => "user",
+        Part::Answers => "answers",
+        Part::Thinking => "thinking",
+        Part::Calls => "calls",
+        Part::Results => "results",
     }
 }
 

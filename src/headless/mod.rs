@@ -249,7 +249,10 @@ impl Run {
                 (self.submit)(Op::Quit);
             }
             Event::Content { text, .. } => self.partial.push(&text),
-            Event::RequestSent { .. } | Event::Replied { .. } => self.partial = Partial::default(),
+            Event::RequestSent { .. }
+            | Event::Replied { .. }
+            | Event::Compacted { .. }
+            | Event::CompactionFailed { .. } => self.partial = Partial::default(),
             Event::Model { .. } => self.model = Some(event),
             Event::Notice { .. } if self.output == Output::Json => self.notices.push(event),
             Event::Notice { .. }
@@ -264,6 +267,8 @@ impl Run {
             | Event::Touched { .. }
             | Event::Stepped(_)
             | Event::Reviewed { .. }
+            | Event::Context(_)
+            | Event::Compacting { .. }
             | Event::Closed => {}
         }
     }

@@ -19,8 +19,8 @@
 
 use super::show::{clock, execution, seconds, speed, tokens_of};
 use crate::protocol::{
-    DecidedBy, Decision, Event, Facts, FileChange, Level, Receipt, Status, StepReport, StopReason,
-    ToolOutcome, ToolStatus, Usage, Waiting,
+    ContextReport, DecidedBy, Decision, Event, Facts, FileChange, Level, Receipt, Status,
+    StepReport, StopReason, ToolOutcome, ToolStatus, Usage, Waiting,
 };
 use crate::text::{self, counted};
 use std::io::{self, IsTerminal, Write};
@@ -155,6 +155,35 @@ impl Progress {
                 self.line("review", &files.join("; "));
                 notes.iter().for_each(|note| self.line("", note));
             }
+            Event::Context(report) => self.context(report),
+            Event::Compacting { tokens, window } => {
+                let (tokens, window) = (text::grouped(*tokens), text::grouped(*window));
+                self.line(
+                    "compact",
+                    &format!(
+                        "about {tokens} tokens of {window}: asking the model for a checkpoint"
+                    ),
+                );
+            }
+            Event::Compacted {
+                before,
+                after,
+                left_out,
+                count,
+            } => {
+                let (before, after) = (text::grouped(*before), text::grouped(*after));
+                let left_out = counted(*left_out, "message");
+                self.line(
+                    "compacted",
+                    &format!("{before} tokens to about {after}, {left_out} left out; number {count} in this session"),
+                );
+            }
+            Event::CompactionFailed { reason } => {
+                self.line(
+                    "compact",
+                    &format!("not made, all stays as it is: {reason}"),
+                );
+            }
             Event::TurnEnded { receipt, .. } => self.receipt(receipt),
             // A question is shown by whoever asks it; the rest is of no interest to a reader of lines.
             Event::Asked { .. } | Event::TurnStarted { .. } | Event::Closed => self.clear(),
@@ -266,6 +295,30 @@ impl Progress {
                 text::grouped(receipt.output_tokens),
             ),
         );
+    }
+
+    fn context(&mut self, report: &ContextReport) {
+        let [bytes, tokens, window] =
+            [report.bytes, report.tokens, report.window].map(text::grouped);
+        let at = match report.compacts_at {
+            Some(at) => format!(", compacted at {}", text::grouped(at)),
+            None => String::new(),
+        };
+        self.line(
+            "context",
+            &format!("{bytes} bytes, about {tokens} tokens of {window}{at}"),
+        );
+        for row in &report.rows {
+            let [bytes, tokens] = [row.bytes, row.tokens].map(text::grouped);
+            let part = super::json::part_word(row.part);
+            self.line(
+                "",
+                &format!(
+                    "{part:<11} {bytes:>9} bytes {tokens:>8} tokens  {}",
+                    row.what
+                ),
+            );
+        }
     }
 
     fn step(&mut self, report: &StepReport) {

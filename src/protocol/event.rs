@@ -3,19 +3,22 @@
 //! ```text
 //! TurnStarted
 //! │ first prompt only: Notice* Model [Asked Decided]          model and window are known; a cloud model is asked about
+//! │ before a request:  [Compacting, requests for the checkpoint, Compacted or CompactionFailed]
 //! │ each request:      RequestSent Waiting* (Thinking|Content)*  then  Replied  or  Discarded
 //! │   each call:       CallStarted [Asked] [Decided] Output* CallEnded
 //! │   each command:    … CallEnded [Touched]
 //! │ anywhere:          Notice
 //! TurnEnded
-//! between turns: Stepped, Reviewed, each the answer to an `Op`, or a Notice that says why not
+//! between turns: Stepped, Reviewed, each the answer to an `Op`, or a Notice that says why not; Compacting … as above
+//! at any time:   Context, the answer to an `Op`
 //! … further turns …
 //! Closed
 //! ```
 //!
 //! Invariant: `TurnStarted` and `TurnEnded` come in pairs, `CallStarted` and `CallEnded` too. Invariant: every request that was begun ends
 //! in `Replied` or `Discarded`; after a `Discarded` the text shown for that request is partial and was not acted on. Invariant: calls
-//! follow only after `Replied`. Invariant: nothing follows `Closed`.
+//! follow only after `Replied`. Invariant: every `Compacting` ends in `Compacted` or `CompactionFailed`; what the model says between them
+//! is no answer, and no call in it is taken up. Invariant: nothing follows `Closed`.
 use super::{
     AskId, CallId, Decision, Question, RequestId, StopReason, ToolCall, ToolOutcome, TurnId, Usage,
 };
@@ -160,6 +163,31 @@ pub enum Event {
         files: Vec<FileChange>,
         /// What is not in it, or not by the session.
         notes: Vec<String>,
+    },
+    /// What the next request holds.
+    Context(ContextReport),
+    /// The conversation is to be shortened: the model is asked for a checkpoint.
+    Compacting {
+        /// Tokens of the next request as it stands.
+        tokens: u64,
+        /// Of the model.
+        window: u64,
+    },
+    /// The conversation was shortened for the model. What a person sees of it stays.
+    Compacted {
+        /// Tokens of the next request before.
+        before: u64,
+        /// And now.
+        after: u64,
+        /// Messages that the model sees no longer.
+        left_out: u64,
+        /// Which one it is in this session, from 1.
+        count: u64,
+    },
+    /// The conversation stays as it is.
+    CompactionFailed {
+        /// Why.
+        reason: String,
     },
     /// The turn is over.
     TurnEnded {
@@ -328,6 +356,65 @@ pub struct StepReport {
     pub copies: Vec<String>,
     /// False: it is only shown.
     pub made: bool,
+}
+
+/// What the next request holds, by our count; calibrated by the server's for the last one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContextReport {
+    /// In tokens.
+    pub window: u64,
+    /// Of the request's body.
+    pub bytes: u64,
+    /// Of the prompt: the sum of the rows.
+    pub tokens: u64,
+    /// What the server counted for the last request that this one goes on from.
+    pub counted: Option<u64>,
+    /// The conversation is shortened when it reaches so many tokens; `None`: not by itself.
+    pub compacts_at: Option<u64>,
+    /// How often it was shortened in this session.
+    pub compactions: u64,
+    /// In the order of the request, results by size.
+    pub rows: Vec<ContextRow>,
+}
+
+/// A part of the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContextRow {
+    /// Which kind.
+    pub part: Part,
+    /// Of a result: what was called (`read_file src/main.rs`); else empty.
+    pub what: String,
+    /// In the body.
+    pub bytes: u64,
+    /// Its share of the tokens.
+    pub tokens: u64,
+}
+
+/// Kinds of parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Model, window and other options: no tokens.
+    Options,
+    /// The tools, as schemas or described.
+    Tools,
+    /// The system prompt.
+    System,
+    /// Date and folder.
+    Environment,
+    /// Other notes of ours.
+    Notes,
+    /// What stands for messages that were left out.
+    Checkpoint,
+    /// What the person said.
+    User,
+    /// What the model said.
+    Answers,
+    /// What it thought.
+    Thinking,
+    /// What it called.
+    Calls,
+    /// What came of calls; one row for each file or command, the smaller ones together.
+    Results,
 }
 
 /// A command that ran.

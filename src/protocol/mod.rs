@@ -32,7 +32,8 @@ mod op;
 mod tap;
 pub use call::{Facts, ToolCall, ToolOutcome, ToolStatus};
 pub use event::{
-    CommandRun, DecidedBy, Event, FileChange, Level, Receipt, Status, StepReport, Waiting,
+    CommandRun, ContextReport, ContextRow, DecidedBy, Event, FileChange, Level, Part, Receipt,
+    Status, StepReport, Waiting,
 };
 pub use ids::{AskId, CallId, RequestId, TurnId};
 pub use journal::{JournalRecord, Span};

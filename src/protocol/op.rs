@@ -32,6 +32,10 @@ pub enum Op {
     },
     /// What did this session change? Answered by `Event::Reviewed`.
     Review,
+    /// What does the next request hold, and what does it cost? Answered at once by `Event::Context`.
+    Context,
+    /// Shorten the conversation for the model: now, or while a turn runs before its next request.
+    Compact,
     /// End the engine (cancels what runs).
     Quit,
 }

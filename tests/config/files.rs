@@ -77,6 +77,7 @@ fn every_kind_of_value() {
         "connect_timeout": 2, "first_byte_timeout": "off", "gap_timeout": 60,
         "profile": "sysadmin", "edits": "ask", "commands": "allow", "command_timeout": 600,
         "max_tool_output": 1024, "max_turns": 3, "max_seconds": "60", "strict_finish": true,
+        "compact_at": 50, "compact_above": "off", "max_compactions": 5,
         "output": "json", "quiet": true,
         "command_wrapper": ["bwrap", "--"], "guidance_names": ["CLAUDE.md"], "wire": false
     }"#;
@@ -99,6 +100,9 @@ fn every_kind_of_value() {
     let turn = settings::turn_limits(&typed).expect("right");
     assert_eq!(turn.max_turns, Some(3));
     assert_eq!(turn.max_time, Some(Duration::from_secs(60)));
+    let compaction = settings::compaction(&typed).expect("right");
+    assert_eq!((compaction.percent, compaction.tokens), (Some(50), None));
+    assert_eq!(compaction.per_turn, 5);
     let may = permissions::permissions(&typed, false).expect("right");
     assert_eq!(may.commands, CommandMode::Allow);
     assert_eq!((may.edits, may.profile), (EditMode::Ask, Profile::Sysadmin));
@@ -130,9 +134,10 @@ fn the_defaults_of_the_table_are_the_defaults() {
                 let mut server = settings::server(typed).expect("right").options;
                 server.model = None;
                 format!(
-                    "{server:?} {:?} {:?} {:?} {:?} {:?}",
+                    "{server:?} {:?} {:?} {:?} {:?} {:?} {:?}",
                     settings::tool_limits(typed),
                     settings::turn_limits(typed),
+                    settings::compaction(typed),
                     permissions::permissions(typed, false).map(|may| (
                         may.commands,
                         may.edits,

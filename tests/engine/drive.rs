@@ -4,7 +4,7 @@ use super::fake::{Fake, Scene};
 use crate::support::temp::Temp;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
-use zcoder::engine::{self, Setup, Submit, TurnLimits};
+use zcoder::engine::{self, Compaction, Setup, Submit, TurnLimits};
 use zcoder::http::{Endpoint, Target};
 use zcoder::json::{Tree, Value};
 use zcoder::model::{Backend, Options};
@@ -50,6 +50,7 @@ pub(crate) fn setup(fake: &Fake, temp: &Temp) -> Setup {
         policy: Policy::new(CommandMode::Ask, EditMode::Auto, Profile::Coding, None),
         profile: Profile::Coding,
         limits: TurnLimits::default(),
+        compaction: Compaction::default(),
         log: Log::in_memory().expect("log"),
         journal: Journal::off(),
         tap,
@@ -266,6 +267,15 @@ pub(crate) fn show(events: &[Event]) -> Vec<String> {
             Event::Touched { call, files, more } => {
                 format!("touched {}: {} +{more}", call.0, files.join(", "))
             }
+            Event::Context(report) => format!("context: {report:?}"),
+            Event::Compacting { tokens, window } => format!("compacting {tokens} of {window}"),
+            Event::Compacted {
+                before,
+                after,
+                left_out,
+                count,
+            } => format!("compacted {before} to {after}, {left_out} left out, number {count}"),
+            Event::CompactionFailed { reason } => format!("not compacted: {reason}"),
             Event::Stepped(report) => format!("stepped: {report:?}"),
             Event::Reviewed {
                 patch,

@@ -29,7 +29,12 @@ pub(crate) struct Scene {
     pub(crate) ps: String,
     pub(crate) tags: String,
     pub(crate) chats: Vec<Chat>,
+    /// Answers chats for which no reply is listed, from their number (counted from 0) and body.
+    pub(crate) model: Option<Model>,
 }
+
+/// A model that sees nothing but the request.
+pub(crate) type Model = fn(usize, &[u8]) -> Chat;
 
 pub(crate) const SHOW: &str = r#"{"capabilities":["completion","tools"],"details":{"parameter_size":"32B"},"model_info":{"general.architecture":"t","t.context_length":32768}}"#;
 
@@ -41,6 +46,15 @@ impl Scene {
             ps: r#"{"models":[]}"#.to_string(),
             tags: r#"{"models":[{"name":"m:latest","size":1}]}"#.to_string(),
             chats,
+            model: None,
+        }
+    }
+
+    /// With a model instead of a list.
+    pub(crate) fn played_by(model: Model) -> Scene {
+        Scene {
+            model: Some(model),
+            ..Scene::new(Vec::new())
         }
     }
 }
@@ -124,7 +138,9 @@ impl Serving {
         let mut seen = self.seen.lock().expect("not poisoned");
         let is_chat = |line: &str| line == "POST /api/chat";
         let earlier = seen.iter().filter(|(line, _)| is_chat(line)).count();
-        let chat = is_chat(&line).then(|| self.scene.chats.get(earlier).cloned());
+        let listed = || self.scene.chats.get(earlier).cloned();
+        let played = || Some((self.scene.model?)(earlier, &body));
+        let chat = is_chat(&line).then(|| listed().or_else(played));
         seen.push((line.clone(), body));
         Some(Request { line, chat })
     }
@@ -229,6 +245,13 @@ pub(crate) fn thinking(text: &str) -> String {
 pub(crate) fn done(reason: &str) -> String {
     format!(
         r#"{{"message":{{"role":"assistant","content":""}},"done":true,"done_reason":"{reason}","prompt_eval_count":900,"prompt_eval_duration":1000000,"eval_count":40,"eval_duration":2000000}}"#
+    )
+}
+
+/// The last record of a server that counted so many tokens in the prompt.
+pub(crate) fn counted(reason: &str, prompt: usize) -> String {
+    format!(
+        r#"{{"message":{{"role":"assistant","content":""}},"done":true,"done_reason":"{reason}","prompt_eval_count":{prompt},"prompt_eval_duration":1000000,"eval_count":40,"eval_duration":2000000}}"#
     )
 }
 

@@ -45,7 +45,10 @@ fn a_preview_is_the_request_to_the_byte() {
     })
     .expect("a request");
     assert_eq!(fake.lines(), ["POST /api/show", "GET /api/ps"]);
-    assert!(matches!(told[..], [Event::Model { .. }]), "{told:?}");
+    assert!(
+        matches!(told[..], [Event::Model { .. }, Event::Context(_)]),
+        "{told:?}"
+    );
     check_history(&bytes);
 
     let run = Run::start(Scene::new(vec![says("ok")]), |_, _| {});
@@ -66,7 +69,10 @@ fn an_offline_preview_asks_nobody_and_says_what_it_assumes() {
     check_history(&bytes);
     assert_eq!(fake.lines(), Vec::<String>::new());
     assert!(
-        matches!(told[..], [Event::Model { .. }, Event::Notice { .. }]),
+        matches!(
+            told[..],
+            [Event::Model { .. }, Event::Notice { .. }, Event::Context(_)]
+        ),
         "{told:?}"
     );
 

@@ -4,8 +4,9 @@ use zcoder::config::help;
 use zcoder::headless::event_line;
 use zcoder::json::Tree;
 use zcoder::protocol::{
-    AskId, CallId, DecidedBy, Decision, Event, Facts, Level, Question, Receipt, RequestId, Status,
-    StepReport, StopReason, ToolCall, ToolOutcome, ToolStatus, TurnId, Usage, Waiting,
+    AskId, CallId, ContextReport, DecidedBy, Decision, Event, Facts, Level, Question, Receipt,
+    RequestId, Status, StepReport, StopReason, ToolCall, ToolOutcome, ToolStatus, TurnId, Usage,
+    Waiting,
 };
 
 /// What follows an event here. Exhaustive: a new event does not build before it has a place, and then it needs a row.
@@ -118,7 +119,27 @@ fn next(event: Option<&Event>) -> Option<Event> {
             files: Vec::new(),
             notes: Vec::new(),
         },
-        Some(Event::Reviewed { .. }) => Event::Closed,
+        Some(Event::Reviewed { .. }) => Event::Compacting {
+            tokens: 1,
+            window: 1,
+        },
+        Some(Event::Compacting { .. }) => Event::Compacted {
+            before: 2,
+            after: 1,
+            left_out: 1,
+            count: 1,
+        },
+        Some(Event::Compacted { .. }) => Event::CompactionFailed { reason: word() },
+        Some(Event::CompactionFailed { .. }) => Event::Context(ContextReport {
+            window: 1,
+            bytes: 1,
+            tokens: 1,
+            counted: None,
+            compacts_at: None,
+            compactions: 0,
+            rows: Vec::new(),
+        }),
+        Some(Event::Context(_)) => Event::Closed,
         Some(Event::Closed) => return None,
     })
 }

@@ -305,6 +305,10 @@ impl Show {
             | Event::Touched { .. }
             | Event::Stepped(_)
             | Event::Reviewed { .. }
+            | Event::Context(_)
+            | Event::Compacting { .. }
+            | Event::Compacted { .. }
+            | Event::CompactionFailed { .. }
             | Event::Closed => {}
         }
     }
