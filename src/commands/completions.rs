@@ -70,6 +70,8 @@ fn first_words(command: Command) -> Vec<String> {
         | Command::Redo
         | Command::Diff
         | Command::Trust
+        | Command::Paths
+        | Command::Purge
         | Command::Wire
         | Command::StandIn
         | Command::Demo

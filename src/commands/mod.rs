@@ -10,6 +10,7 @@
 //!                                ├─ Rules    rules.rs    the rules that count here; revoking one
 //!                                ├─ Trust    trust.rs    what a folder may bring along
 //!                                ├─ Config   config.rs   every setting and where it came from
+//!                                ├─ Paths    places.rs   where everything lies; Purge too: removing what runs left
 //!                                ├─ Decode   decode.rs   bytes → a shipped decoder → its steps
 //!                                ├─ Wire     wire.rs     a recorded file, readable
 //!                                ├─ StandIn  standin.rs  the stand-in model, for curl and for ourselves
@@ -32,6 +33,7 @@ mod diff;
 mod help;
 mod man;
 mod models;
+mod places;
 mod policy;
 mod rules;
 mod run;
@@ -82,6 +84,14 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
             trust::run(typed)
         }
         Command::Config => config::run(typed),
+        Command::Paths => {
+            words::<0>(typed)?;
+            places::list(typed)
+        }
+        Command::Purge => {
+            words::<0>(typed)?;
+            Ok(places::purge(typed))
+        }
         Command::Decode => decode::run(typed),
         Command::Wire => {
             let [file] = words(typed)?;

@@ -44,6 +44,10 @@ pub enum Command {
     Trust,
     /// `zcoder config [KEY]`
     Config,
+    /// `zcoder paths`
+    Paths,
+    /// `zcoder purge`
+    Purge,
     /// `zcoder decode STAGE [FILE|-]`
     Decode,
     /// `zcoder wire FILE`
@@ -142,6 +146,18 @@ pub const COMMANDS: &[CommandRow] = &[
         name: "config",
         words: "[KEY]",
         about: "print every setting and where it came from",
+    },
+    CommandRow {
+        command: Command::Paths,
+        name: "paths",
+        words: "",
+        about: "list every file and folder that is read or written here",
+    },
+    CommandRow {
+        command: Command::Purge,
+        name: "purge",
+        words: "",
+        about: "list what runs left behind, and remove it",
     },
     CommandRow {
         command: Command::Decode,
@@ -331,6 +347,7 @@ pub enum Id {
     Force,
     Trust,
     Revoke,
+    Config,
     CommandTimeout,
     MaxToolOutput,
     MaxTurns,
@@ -438,6 +455,7 @@ const PLACES: &[Command] = &[
     Command::Rules,
     Command::Trust,
     Command::Config,
+    Command::Paths,
 ];
 const YES: &[Command] = &[
     Command::Run,
@@ -447,6 +465,7 @@ const YES: &[Command] = &[
     Command::Diff,
     Command::Policy,
     Command::Trust,
+    Command::Purge,
 ];
 
 /// A flag without a short form or foreign spellings, which no settings file may say; rows that have more say so by `..`.
@@ -530,7 +549,7 @@ pub const FLAGS: &[Flag] = &[
     Flag { files: Tighten(&["ask", "deny"]), default: "ask", ..flag(Id::Commands, "--commands", OneOf(&["ask", "allow", "deny"]), &["ZCODER_COMMANDS", "ZCODER_COMMAND_POLICY"], PERMISSIONS, G::Workspace,
         "what happens to commands that no rule settles. Default ask: on the terminal, or exit code 4 when there is none") },
     flag(Id::Yes, "--yes", Nothing, &["ZCODER_YES"], YES, G::Workspace,
-        "allow commands and edits of this run, unasked, but for commands that destroy a machine or a whole workspace, and those that a rule asks for or forbids; for undo, redo and diff --revert: make the step that was listed"),
+        "allow commands and edits of this run, unasked, but for commands that destroy a machine or a whole workspace, and those that a rule asks for or forbids; for undo, redo, diff --revert and purge: do what was listed"),
     flag(Id::DenyCommands, "--deny-commands", Nothing, &["ZCODER_DENY_COMMANDS"], PERMISSIONS, G::Workspace,
         "refuse commands, and whatever else would be asked; the model is told and goes on"),
     flag(Id::ReadOnly, "--read-only", Nothing, &["ZCODER_READ_ONLY"], PERMISSIONS, G::Workspace,
@@ -545,6 +564,8 @@ pub const FLAGS: &[Flag] = &[
         "use, for this run, the rules, settings and checks that the workspace brings along; `zcoder trust` does so for good"),
     flag(Id::Revoke, "--revoke", Nothing, &[], &[Command::Trust], G::Workspace,
         "trust nothing of the workspace any more"),
+    flag(Id::Config, "--config", Nothing, &[], &[Command::Purge], G::Workspace,
+        "remove your settings and rules, kept rules and trust as well"),
     Flag { files: All, default: "120", ..flag(Id::CommandTimeout, "--command-timeout", Number("SECONDS"), &["ZCODER_COMMAND_TIMEOUT"], TOOLS, G::Workspace,
         "limit for a command that names none itself, 1 to 86,400. Default 120") },
     Flag { files: All, default: "16384", ..flag(Id::MaxToolOutput, "--max-tool-output", Number("BYTES"), &["ZCODER_MAX_TOOL_OUTPUT"], TOOLS, G::Workspace,

@@ -187,6 +187,8 @@ fn command(command: Command) -> String {
         Command::Rules => include_str!("topics/command-rules.txt"),
         Command::Trust => include_str!("topics/command-trust.txt"),
         Command::Config => include_str!("topics/command-config.txt"),
+        Command::Paths => include_str!("topics/command-paths.txt"),
+        Command::Purge => include_str!("topics/command-purge.txt"),
         Command::Man => include_str!("topics/command-man.txt"),
         Command::Completions => include_str!("topics/command-completions.txt"),
         Command::Run | Command::Help | Command::Version => "",

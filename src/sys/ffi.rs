@@ -229,6 +229,7 @@ unsafe extern "C" {
     fn tcgetpgrp(fd: c_int) -> c_int;
     fn tcflush(fd: c_int, queue: c_int) -> c_int;
     fn access(path: *const c_char, mode: c_int) -> c_int;
+    fn geteuid() -> u32;
     fn flock(fd: c_int, operation: c_int) -> c_int;
     fn openat(folder: c_int, name: *const c_char, flags: c_int, ...) -> c_int;
     fn localtime_r(time: *const i64, out: *mut Tm) -> *mut Tm;
@@ -520,6 +521,12 @@ pub(super) fn linger_zero(fd: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 // ---- files
+
+/// The effective user id.
+pub(super) fn effective_user() -> u32 {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { geteuid() }
+}
 
 /// Whether `access(2)` finds us allowed to write what is at `path` (the file system included: not mounted read-only). Errors: there is
 /// nothing at `path`, or the path has a NUL byte.

@@ -14,6 +14,11 @@
 use super::ffi;
 use std::fs;
 
+/// The user in whose name we act, as the owner of files is counted.
+pub fn user() -> u32 {
+    ffi::effective_user()
+}
+
 /// A process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {

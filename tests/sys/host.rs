@@ -45,3 +45,11 @@ fn only_what_is_sure_is_dead() {
         assert!(!process.is_dead(), "{process:?}");
     }
 }
+
+#[test]
+fn the_user_is_the_owner_of_what_we_make() {
+    use std::os::unix::fs::MetadataExt;
+    let temp = crate::support::temp::Temp::new();
+    let meta = std::fs::symlink_metadata(temp.path()).expect("our folder");
+    assert_eq!(zcoder::sys::host::user(), meta.uid());
+}
