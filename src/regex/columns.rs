@@ -93,8 +93,8 @@ impl Columns {
         }
         alone.sort_unstable();
         alone.dedup();
-        // An empty match lies between characters, so they have to be known for it too.
-        let decodes = beyond || words || program.matches_empty;
+        // An empty match needs them no more than others: it lies where the search begins, or where a line does or ends.
+        let decodes = beyond || words;
         let mut columns = Columns {
             bytes: [if decodes { DECODE } else { NONE }; 256],
             kinds: vec![Kind::End, Kind::None, Kind::None],

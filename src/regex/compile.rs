@@ -30,7 +30,6 @@ pub(super) fn compile(tree: &Tree, backwards: bool, lines: bool) -> Program {
         classes: tree.classes.clone(),
         backwards,
         lines,
-        matches_empty: tree.root.matches_empty(),
     }
 }
 

@@ -96,14 +96,13 @@ fn repeated(once: Vec<Begin>, bounds: Bounds) -> Option<Vec<Begin>> {
         return Some(words);
     }
     let mut run = Run::default();
-    let mut complete = true;
     for _ in 0..min {
-        complete = run.push(Some(once.clone()));
-        if !complete {
+        // Where the words end early none of them is whole any more.
+        if !run.push(Some(once.clone())) {
             break;
         }
     }
-    if !complete || max != Some(min) {
+    if max != Some(min) {
         end(&mut run.words);
     }
     Some(run.words)

@@ -46,7 +46,6 @@ pub(super) struct Program {
     pub(super) backwards: bool,
     /// Whether a line feed ends everything: no instruction accepts one, and each line is a text of its own.
     pub(super) lines: bool,
-    pub(super) matches_empty: bool,
     /// For each instruction, whether an assertion can be reached from it without reading.
     pub(super) asks: Vec<bool>,
 }
