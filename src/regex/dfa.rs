@@ -533,6 +533,17 @@ mod tests {
         check("[ax]*a[ax]{16}c", &text, 2);
     }
 
+    /// The worst that counting does without choices to multiply it: nine hundred states of nine hundred threads.
+    #[test]
+    fn repetitions_in_repetitions_fit_in_the_table() {
+        let tree = parse::parse("(?:[ax]{1,30}){1,30}b", Options::default());
+        let tree = tree.expect("a pattern that parses");
+        let program = compile::compile(&tree, false, false);
+        let mut dfa = Dfa::new(&program, false);
+        assert_eq!(dfa.find_end(&program, None, &mixture(3_000), 0), None);
+        assert_eq!((dfa.emptied, dfa.states.len() > 800), (1, true));
+    }
+
     #[test]
     fn more_kinds_of_characters_than_columns_are_forgotten_and_found_again() {
         let characters: Vec<char> = ('\u{4e00}'..'\u{5300}').collect();

@@ -18,12 +18,14 @@
 //! Invariant: every target is an instruction of the program, and the last instruction is the only `match`.
 //! Invariant: reading forwards and backwards finds the same characters, since no valid sequence begins inside another.
 
+use super::MAX_INSTRUCTIONS;
 use super::class::Class;
 use super::look::{Look, Side};
 use std::fmt;
 
-/// Index of an instruction.
-pub(super) type Pc = u32;
+/// Index of an instruction. As small as can be: the automaton keeps lists of them, and its table is bounded.
+pub(super) type Pc = u16;
+const _: () = assert!(MAX_INSTRUCTIONS < 1 << Pc::BITS);
 
 /// Where nothing is said, the next instruction follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
