@@ -23,7 +23,7 @@ use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, ask, status_word};
 use crate::json::{Kind, Tree};
 use crate::policy::{Approved, Policy, Verdict};
-use crate::protocol::{CallId, Decision, Facts, ToolCall, ToolOutcome, ToolStatus};
+use crate::protocol::{CallId, Decision, Facts, JournalRecord, ToolCall, ToolOutcome, ToolStatus};
 use crate::session::SessionId;
 use crate::sys::signal::{self, Signal};
 use crate::sys::tty::Tty;
@@ -159,7 +159,7 @@ impl Act {
                 let what = format!("{}: {}", call.name, edit.paths().join(", "));
                 let approved = self.approve(&what, edit.judge(&self.policy))?;
                 let journal = &mut self.journal;
-                let mut keep = |record| journal.edit(&record);
+                let mut keep = |record: JournalRecord, old: &[u8]| journal.edit(&record, old);
                 let outcome = self.toolbox.apply(approved, &mut keep);
                 journal.notices().iter().for_each(|text| complain(text));
                 Ok(outcome)

@@ -191,8 +191,8 @@ impl Engine {
             return (failed("no session is open"), None);
         };
         let (log, journal) = (&mut conversation.log, &mut self.journal);
-        let mut record = |record: JournalRecord| {
-            journal.edit(&record)?;
+        let mut record = |record: JournalRecord, old: &[u8]| {
+            journal.edit(&record, old)?;
             log.append(Record::Edit((&record).into()));
             Ok(())
         };

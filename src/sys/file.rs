@@ -24,11 +24,14 @@
 
 use super::{ffi, random};
 use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// Collected before a write.
+const WRITE_BYTES: usize = 64 << 10;
 
 /// What tells one state of a file from another without reading it: equal before and after means untouched (by anybody who does not set
 /// the times back). Made from the metadata of an open file, or of a path whose last component was not followed.
@@ -300,7 +303,7 @@ impl Temporary {
                 options.mode(0o600);
             }
         }
-        let mut file = options.open(&path)?;
+        let file = options.open(&path)?;
         let temporary = Temporary {
             path,
             folder,
@@ -311,9 +314,13 @@ impl Temporary {
             Attributes::Like(like) => keep_attributes(&file, like)?,
             Attributes::Mode(mode) => file.set_permissions(Permissions::from_mode(mode))?,
         }
+        // Many small parts are a few calls; large ones go through as they are.
+        let mut out = BufWriter::with_capacity(WRITE_BYTES, &file);
         for part in parts {
-            file.write_all(part)?;
+            out.write_all(part)?;
         }
+        out.flush()?;
+        drop(out);
         file.sync_all()?;
         Ok(temporary)
     }

@@ -35,7 +35,7 @@ const PARALLEL_BYTES: usize = 1 << 20;
 pub(super) fn make(
     edit: Edit,
     seen: &mut Seen,
-    journal: &mut dyn FnMut(JournalRecord) -> io::Result<()>,
+    journal: &mut dyn FnMut(JournalRecord, &[u8]) -> io::Result<()>,
 ) -> ToolOutcome {
     let made = Commit::new(&edit.files).and_then(|mut commit| {
         commit.journal(journal)?;
@@ -101,7 +101,7 @@ impl<'a> Commit<'a> {
                     name(file)
                 ));
             }
-            old.push(current(file).map_err(|MovedOn| moved_on(file))?);
+            old.push(current(file, Look::First).map_err(|MovedOn| moved_on(file))?);
         }
         Ok(Commit {
             files,
@@ -114,10 +114,10 @@ impl<'a> Commit<'a> {
 
     fn journal(
         &self,
-        journal: &mut dyn FnMut(JournalRecord) -> io::Result<()>,
+        journal: &mut dyn FnMut(JournalRecord, &[u8]) -> io::Result<()>,
     ) -> Result<(), String> {
         for (file, hash) in self.files.iter().zip(&self.hashes) {
-            journal(file.record(*hash)).map_err(|error| {
+            journal(file.record(*hash), file.old_bytes()).map_err(|error| {
                 format!(
                     "`{}` was not changed: its journal record could not be written ({error}), and without one the change \
                      could not be undone. Tell the user.",
@@ -187,7 +187,7 @@ impl<'a> Commit<'a> {
             io::ErrorKind::AlreadyExists if file.before.is_none() => moved_on(file),
             _ => not_written(file, "it could not be written", &error),
         };
-        current(file).map_err(|MovedOn| moved_on(file))?;
+        current(file, Look::Last).map_err(|MovedOn| moved_on(file))?;
         stopped.map_err(failed)?;
         match (self.staged[i].take(), &file.before) {
             (Some(staged), Some(_)) => staged.replace().map_err(failed),
@@ -278,8 +278,9 @@ fn hashes(file: &FileEdit) -> Option<[u8; 32]> {
 }
 
 /// The file as it is now, if it is still what the edit was worked out for: the same bytes (touched or saved again is the same
-/// file), or nothing where there was nothing. It is read again only if it was touched, or changed shortly before it was read first.
-fn current(file: &FileEdit) -> Result<Option<File>, MovedOn> {
+/// file), or nothing where there was nothing. It is read again only if it was touched, or, for the last look, if it changed shortly
+/// before it was read first.
+fn current(file: &FileEdit, look: Look) -> Result<Option<File>, MovedOn> {
     let Some(before) = &file.before else {
         return match fs::symlink_metadata(file.path.full()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -288,13 +289,20 @@ fn current(file: &FileEdit) -> Result<Option<File>, MovedOn> {
     };
     let open = file.path.open().map_err(|_| MovedOn)?;
     let meta = open.metadata().map_err(|_| MovedOn)?;
-    if before.stamp == Some(Stamp::from(&meta)) {
+    if before.stamp == Some(Stamp::from(&meta)) && (before.settled || look == Look::First) {
         return Ok(Some(open));
     }
     match holds(&open, &[&before.bytes]) {
         Ok(true) => Ok(Some(open)),
         Ok(false) | Err(_) => Err(MovedOn),
     }
+}
+
+/// Before anything is written, or right before the file gets its new content.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    First,
+    Last,
 }
 
 /// The path no longer holds what an edit was worked out for.

@@ -73,8 +73,10 @@ pub(super) enum Then {
 pub(super) struct Before {
     pub(super) bytes: Vec<u8>,
     pub(super) executable: bool,
-    /// None: it changed while it was read, or so shortly before that a change in the same tick of the clock would not show.
+    /// None: it changed while it was read.
     pub(super) stamp: Option<Stamp>,
+    /// Whether the stamp proves that it is untouched: one that is so young may hide a change in the same tick of the clock.
+    pub(super) settled: bool,
     hash: OnceCell<[u8; 32]>,
 }
 
@@ -156,9 +158,9 @@ impl Before {
         }
         let stamp = Stamp::from(&meta);
         let after = file.metadata().map_err(unreadable)?;
-        let is_safe = stamp == Stamp::from(&after) && stamp.has_settled();
         Ok(Some(Before {
-            stamp: is_safe.then_some(stamp),
+            stamp: Some(stamp).filter(|stamp| *stamp == Stamp::from(&after)),
+            settled: stamp.has_settled(),
             bytes,
             executable: meta.permissions().mode() & 0o100 != 0,
             hash: OnceCell::new(),
@@ -311,7 +313,7 @@ impl FileEdit {
         self.diff.text.insert_str(0, lines);
     }
 
-    fn old_bytes(&self) -> &[u8] {
+    pub(super) fn old_bytes(&self) -> &[u8] {
         self.before
             .as_ref()
             .map_or(&b""[..], |before| &before.bytes)

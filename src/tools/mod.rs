@@ -351,11 +351,12 @@ impl Toolbox {
         }
     }
 
-    /// Makes an approved edit: journal record first (handed to `journal`, which must have it safe when it returns), then the file.
+    /// Makes an approved edit: journal record first (handed to `journal` with the file before, which must have it safe when it
+    /// returns), then the file.
     pub fn apply(
         &mut self,
         edit: Approved<Edit>,
-        journal: &mut dyn FnMut(JournalRecord) -> io::Result<()>,
+        journal: &mut dyn FnMut(JournalRecord, &[u8]) -> io::Result<()>,
     ) -> ToolOutcome {
         let edit = edit.into_value();
         let paths: Vec<String> = edit.paths().into_iter().map(String::from).collect();

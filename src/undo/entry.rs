@@ -17,9 +17,10 @@
 //! Invariant: the first frame of an entry is its kind; a step back or forth without `done` or `void` was interrupted.
 //! Invariant: a frame is appended before what it tells of happens, but for `ran`, `done` and `void`.
 
-use super::frame::{self, Next};
+use super::frame::{self, Frame, Next};
 use crate::json::{Tree, Value, Writer};
-use crate::sha256::hex;
+use crate::sha256::{digest, hex};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -56,9 +57,9 @@ pub(super) enum Kind {
 
 /// One frame after the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Step<'a> {
     /// A file is about to change.
-    Edit(Edit),
+    Edit(Edit<'a>),
     /// A command ran.
     Ran(Ran),
     /// All edits of this step were made.
@@ -69,7 +70,7 @@ pub(super) enum Step {
 
 /// A change of one file, enough to take it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Edit {
+pub(super) struct Edit<'a> {
     /// Relative to the workspace.
     pub(super) path: PathBuf,
     /// `None`: there was no file.
@@ -87,7 +88,7 @@ pub(super) struct Edit {
     /// In order, apart from each other; empty when the whole file is kept.
     pub(super) spans: Vec<Span>,
     /// What the body holds.
-    pub(super) kept: Kept,
+    pub(super) kept: Kept<'a>,
 }
 
 /// `old_len` bytes at `offset` of the file before became `new_len` bytes.
@@ -100,11 +101,11 @@ pub(super) struct Span {
 
 /// Bytes that an edit leaves behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum Kept<'a> {
     /// All of the file before.
-    Whole(Vec<u8>),
+    Whole(Cow<'a, [u8]>),
     /// The old bytes of the spans.
-    Spans(Vec<u8>),
+    Spans(Cow<'a, [u8]>),
 }
 
 /// What a command changed.
@@ -136,7 +137,7 @@ pub(super) struct Entry {
     pub(super) kind: Kind,
     /// RFC 3339.
     pub(super) at: String,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<Step<'static>>,
     /// Where it stops to be what was written, if it does.
     pub(super) damaged: Option<usize>,
     /// Bytes that are good; what follows is the end of an append that was cut.
@@ -181,7 +182,7 @@ impl Entry {
     }
 
     /// The edits, in order.
-    pub(super) fn edits(&self) -> impl Iterator<Item = &Edit> {
+    pub(super) fn edits(&self) -> impl Iterator<Item = &Edit<'static>> {
         self.steps.iter().filter_map(|step| match step {
             Step::Edit(edit) => Some(edit),
             Step::Ran(_) | Step::Done | Step::Void => None,
@@ -198,7 +199,7 @@ impl Entry {
         match self.kind {
             Kind::Turn { .. } => false,
             Kind::Revert { .. } | Kind::Undo { .. } | Kind::Redo { .. } => {
-                let ended = |step: &Step| matches!(step, Step::Done | Step::Void);
+                let ended = |step: &Step<'_>| matches!(step, Step::Done | Step::Void);
                 !self.steps.iter().any(ended)
             }
         }
@@ -206,7 +207,7 @@ impl Entry {
 }
 
 /// The first frame.
-pub(super) fn write_kind(out: &mut Vec<u8>, kind: &Kind, at: &str) {
+pub(super) fn kind_frame(kind: &Kind, at: &str) -> Frame<'static> {
     let mut json = Writer::new();
     json.begin_object().key("entry");
     match kind {
@@ -219,25 +220,30 @@ pub(super) fn write_kind(out: &mut Vec<u8>, kind: &Kind, at: &str) {
         Kind::Redo { of } => drop(json.string("redo").key("of").u64(*of)),
     }
     json.key("at").string(at).end_object();
-    frame::write(out, &json.finish(), b"");
+    bare(json)
+}
+
+/// A frame without a body.
+fn bare(json: Writer) -> Frame<'static> {
+    Frame::new(&json.finish(), b"", &digest(b""))
 }
 
 /// Any other frame.
-pub(super) fn write_step(out: &mut Vec<u8>, step: &Step) {
+pub(super) fn step_frame<'a>(step: &'a Step<'_>) -> Frame<'a> {
     let mut json = Writer::new();
     json.begin_object();
     match step {
-        Step::Edit(edit) => return write_edit(out, edit),
+        Step::Edit(edit) => return edit_frame(edit),
         Step::Ran(ran) => write_ran(&mut json, ran),
         Step::Done => drop(json.key("done").bool(true)),
         Step::Void => drop(json.key("void").bool(true)),
     }
     json.end_object();
-    frame::write(out, &json.finish(), b"");
+    bare(json)
 }
 
 /// The frame of an edit.
-pub(super) fn write_edit(out: &mut Vec<u8>, edit: &Edit) {
+pub(super) fn edit_frame<'a>(edit: &'a Edit<'_>) -> Frame<'a> {
     let mut json = Writer::new();
     json.begin_object();
     write_path(&mut json, ["edit", "edit_hex"], &edit.path);
@@ -262,12 +268,13 @@ pub(super) fn write_edit(out: &mut Vec<u8>, edit: &Edit) {
         json.u64(span.new_len).end_array();
     }
     json.end_array().key("kept");
-    let (kept, body) = match &edit.kept {
-        Kept::Whole(bytes) => ("whole", bytes),
-        Kept::Spans(bytes) => ("spans", bytes),
+    let (kept, body, known) = match &edit.kept {
+        Kept::Whole(bytes) => ("whole", bytes, edit.before),
+        Kept::Spans(bytes) => ("spans", bytes, None),
     };
     json.string(kept).end_object();
-    frame::write(out, &json.finish(), body);
+    let hash = known.unwrap_or_else(|| digest(body));
+    Frame::new(&json.finish(), body, &hash)
 }
 
 fn write_ran(json: &mut Writer, ran: &Ran) {
@@ -324,7 +331,7 @@ fn kind(value: Value<'_>) -> Option<Kind> {
     })
 }
 
-fn step(value: Value<'_>, body: &[u8]) -> Option<Step> {
+fn step(value: Value<'_>, body: &[u8]) -> Option<Step<'static>> {
     if value.get("done").is_some() {
         return Some(Step::Done);
     }
@@ -342,7 +349,7 @@ fn step(value: Value<'_>, body: &[u8]) -> Option<Step> {
     }
 }
 
-fn edit(value: Value<'_>, body: &[u8]) -> Option<Edit> {
+fn edit(value: Value<'_>, body: &[u8]) -> Option<Edit<'static>> {
     let edit = Edit {
         path: path(value, ["edit", "edit_hex"])?,
         before: hash(value.get("before")?)?,
@@ -355,8 +362,8 @@ fn edit(value: Value<'_>, body: &[u8]) -> Option<Edit> {
         })?,
         spans: all(value.get("spans")?, span)?,
         kept: match value.get("kept")?.as_str()? {
-            "whole" => Kept::Whole(body.to_vec()),
-            "spans" => Kept::Spans(body.to_vec()),
+            "whole" => Kept::Whole(body.to_vec().into()),
+            "spans" => Kept::Spans(body.to_vec().into()),
             _ => return None,
         },
     };

@@ -2,13 +2,14 @@
 //! writes and reads what is inside them.
 //!
 //! ```text
-//! 5f0c…a9 57 6⏎                                             SHA-256 of all that follows in this frame, bytes of head, bytes of body
+//! 5f0c…a9 57 6⏎                                             the frame's hash, bytes of head, bytes of body
 //! {"edit":"src/a.rs","before":"9f…","after":"07…", …}⏎      head: one JSON object
 //! alpha\n⏎                                                  body: bytes of a file as they were
 //! ```
 //!
 //! Lengths as well as a hash: a body may hold anything, and is copied instead of being escaped; the heads can be read with `less`.
-//! The hash covers the lengths, so a frame that is accepted is exactly the one that was written.
+//! The hash is the SHA-256 of `57 6⏎`, the head, a line feed and the SHA-256 of the body: a frame that is accepted is exactly the one that
+//! was written, and a file whose hash is known is not hashed once more to be kept.
 //!
 //! A frame that ends beyond the file, or is the last one and has another hash, is [`Next::Cut`]: a kill or a power cut in the middle
 //! of an append that nobody was told to be safe. So is a rest of NUL bytes: a length that reached the disk without its bytes. What
@@ -17,8 +18,11 @@
 //! Limits: a head of 1 MiB, a body of 256 MiB; larger numbers are damage.
 //!
 //! Invariant: reading never fails and never goes on behind a frame that is not whole.
+//! Invariant: a body is not copied on its way to the disk.
 
-use crate::sha256::{Sha256, hex};
+use crate::sha256::{Sha256, digest, hex};
+use std::fs::File;
+use std::io::{self, Write};
 
 /// Some 40,000 spans of one edit, or 200 long names of files that a command changed.
 pub(super) const MAX_HEAD_BYTES: usize = 1 << 20;
@@ -47,15 +51,41 @@ pub(super) enum Next<'a> {
     Damaged,
 }
 
-/// Appends a frame.
-pub(super) fn write(out: &mut Vec<u8>, head: &[u8], body: &[u8]) {
-    let lengths = format!("{} {}\n", head.len(), body.len());
-    let parts = [lengths.as_bytes(), head, b"\n", body, b"\n"];
+/// One that is to be written.
+pub(super) struct Frame<'a> {
+    /// The first line and the head.
+    start: Vec<u8>,
+    body: &'a [u8],
+}
+
+impl<'a> Frame<'a> {
+    /// `body_hash`: its SHA-256.
+    pub(super) fn new(head: &[u8], body: &'a [u8], body_hash: &[u8; 32]) -> Frame<'a> {
+        let lengths = format!("{} {}\n", head.len(), body.len());
+        let hash = hex(&hash(lengths.as_bytes(), head, body_hash));
+        Frame {
+            start: [hash.as_bytes(), b" ", lengths.as_bytes(), head, b"\n"].concat(),
+            body,
+        }
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn len(&self) -> u64 {
+        (self.start.len() + self.body.len() + 1) as u64
+    }
+
+    /// Appends it.
+    pub(super) fn write(&self, file: &mut File) -> io::Result<()> {
+        let parts = [&self.start, self.body, b"\n"];
+        parts.iter().try_for_each(|part| file.write_all(part))
+    }
+}
+
+fn hash(lengths: &[u8], head: &[u8], body_hash: &[u8; 32]) -> [u8; 32] {
     let mut hasher = Sha256::new();
+    let parts = [lengths, head, b"\n", body_hash];
     parts.iter().for_each(|part| hasher.feed(part));
-    out.extend_from_slice(hex(&hasher.finish()).as_bytes());
-    out.push(b' ');
-    parts.iter().for_each(|part| out.extend_from_slice(part));
+    hasher.finish()
 }
 
 /// Reads the frame at `at`.
@@ -74,27 +104,27 @@ pub(super) fn next(file: &[u8], at: usize) -> Next<'_> {
             false => Next::Damaged,
         };
     };
-    let Some((hash, head, body)) = first_line(&line[..line_feed]) else {
+    let Some((written, head, body)) = first_line(&line[..line_feed]) else {
         return Next::Damaged;
     };
-    let head_start = line_feed + 1;
-    let body_start = head_start + head + 1;
-    let end = body_start + body + 1;
-    if rest.len() < end {
+    let (first, rest) = rest.split_at(line_feed + 1);
+    let size = head + 1 + body + 1;
+    if rest.len() < size {
         return Next::Cut;
     }
-    let mut hasher = Sha256::new();
-    hasher.feed(&rest[hash.len() + 1..end]);
-    if hex(&hasher.finish()).as_bytes() != hash {
-        return match rest.len() == end {
+    let (head, behind) = rest.split_at(head);
+    let body = &behind[1..=body];
+    let hash = hash(&first[written.len() + 1..], head, &digest(body));
+    if hex(&hash).as_bytes() != written || behind[0] != b'\n' || rest[size - 1] != b'\n' {
+        return match rest.len() == size {
             true => Next::Cut,
             false => Next::Damaged,
         };
     }
     Next::Frame {
-        head: &rest[head_start..body_start - 1],
-        body: &rest[body_start..end - 1],
-        end: at + end,
+        head,
+        body,
+        end: at + first.len() + size,
     }
 }
 

@@ -20,16 +20,18 @@
 //!
 //! Read next: `entry.rs`, `store.rs`.
 
-use super::entry::{Edit, Hash, Kept, Kind, Ran, Span, Step, Touched, write_kind, write_step};
+use super::entry::{Edit, Hash, Kept, Kind, Ran, Span, Step, Touched, kind_frame, step_frame};
+use super::frame::Frame;
 use super::place::MAX_FILE_BYTES;
 use super::store::{Limits, Lock, Removed, Session, Store, new_file, sync_folder};
 use crate::protocol::{self, JournalRecord};
 use crate::sha256::digest;
 use crate::sys::{clock, file};
 use crate::text;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -153,8 +155,8 @@ impl Journal {
         std::mem::take(&mut self.notices)
     }
 
-    /// Keeps what takes a change back. An error: the change must not be made.
-    pub fn edit(&mut self, record: &JournalRecord) -> io::Result<()> {
+    /// Keeps what takes a change back. `old`: all of the file before it, nothing for a new one. An error: the change must not be made.
+    pub fn edit(&mut self, record: &JournalRecord, old: &[u8]) -> io::Result<()> {
         if !self.is_on() {
             return Ok(());
         }
@@ -162,11 +164,10 @@ impl Journal {
             State::Open(_, open) => !open.edited.contains(Path::new(&record.path)),
             State::Off | State::Unusable(_) | State::Idle(_) => true,
         };
-        let edit = self.look_up(record, first)?;
-        let path = edit.path.clone();
-        self.append(&Step::Edit(edit))?;
+        let edit = self.look_up(record, old, first)?;
+        self.append(&step_frame(&Step::Edit(edit)))?;
         if let State::Open(_, open) = &mut self.state {
-            open.edited.insert(path);
+            open.edited.insert(PathBuf::from(&record.path));
         }
         Ok(())
     }
@@ -195,7 +196,7 @@ impl Journal {
             more,
             looked: changes.looked,
         };
-        self.append(&Step::Ran(ran))
+        self.append(&step_frame(&Step::Ran(ran)))
     }
 
     /// Whether there is a place for it; the first time there is none, that is said.
@@ -212,54 +213,44 @@ impl Journal {
     }
 
     /// What the record needs besides: mode, folders to be made, the file itself if it is to be kept whole.
-    fn look_up(&self, record: &JournalRecord, first: bool) -> io::Result<Edit> {
+    fn look_up<'a>(
+        &self,
+        record: &JournalRecord,
+        old: &'a [u8],
+        first: bool,
+    ) -> io::Result<Edit<'a>> {
         let Some((store, _)) = self.place() else {
             return Err(io::Error::other("there is no journal"));
         };
         let root = store.root();
         let path = Path::new(&record.path);
-        let full = root.join(path);
         let mut edit = Edit {
             path: path.to_path_buf(),
             before: record.before,
             after: record.after,
             mode: None,
             mode_after: None,
-            size: 0,
+            size: old.len() as u64,
             folders: Vec::new(),
             spans: Vec::new(),
-            kept: Kept::Spans(Vec::new()),
+            kept: Kept::Spans(Cow::default()),
         };
-        let Some(before) = record.before else {
+        if record.before.is_none() {
             // A name that lost its odd bytes on the way would not be found again.
             if record.path.contains('\u{fffd}') {
                 return Err(io::Error::other("its name is not UTF-8"));
             }
             edit.folders = missing_folders(root, path);
             return Ok(edit);
-        };
-        let open = file::open_regular(&full)?;
-        let meta = open.metadata()?;
-        let mode = meta.permissions().mode() & 0o777;
+        }
+        let mode = fs::symlink_metadata(root.join(path))?.permissions().mode() & 0o777;
         edit.mode = Some(mode);
         let mode_after = record.executable.map(|bit| file::with_execution(mode, bit));
         edit.mode_after = mode_after.filter(|after| *after != mode);
-        edit.size = meta.len();
-        if let [span] = &record.spans[..] {
-            if span.offset == 0 && span.old.len() as u64 == edit.size {
-                edit.kept = Kept::Whole(span.old.clone());
-                return Ok(edit);
-            }
-        }
-        let whole_bytes = store.limits().whole_bytes;
-        if first && edit.size <= whole_bytes {
-            let mut bytes = Vec::new();
-            open.take(whole_bytes + 1).read_to_end(&mut bytes)?;
-            // Changed in this moment: then the edit will refuse to be made, or the spans have to do.
-            if digest(&bytes) == before && bytes.len() as u64 == edit.size {
-                edit.kept = Kept::Whole(bytes);
-                return Ok(edit);
-            }
+        let replaced: usize = record.spans.iter().map(|span| span.old.len()).sum();
+        if replaced == old.len() || first && edit.size <= store.limits().whole_bytes {
+            edit.kept = Kept::Whole(old.into());
+            return Ok(edit);
         }
         let span = |span: &protocol::Span| Span {
             offset: span.offset,
@@ -268,17 +259,14 @@ impl Journal {
         };
         edit.spans = record.spans.iter().map(span).collect();
         let old: Vec<&[u8]> = record.spans.iter().map(|span| &span.old[..]).collect();
-        edit.kept = Kept::Spans(old.concat());
+        edit.kept = Kept::Spans(old.concat().into());
         Ok(edit)
     }
 
-    fn append(&mut self, step: &Step) -> io::Result<()> {
-        let mut bytes = Vec::new();
-        write_step(&mut bytes, step);
-        let need = bytes.len() as u64;
+    fn append(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         let mut taken = std::mem::replace(&mut self.state, State::Off);
         if let State::Idle(place) = taken {
-            match Open::start(&place, self.turn, &self.label, need) {
+            match Open::start(&place, self.turn, &self.label, frame.len()) {
                 Ok((open, removed)) => {
                     self.said(removed, place.store.limits());
                     let place = Place {
@@ -301,7 +289,7 @@ impl Journal {
         }
         let mut result = Ok(());
         if let State::Open(place, open) = &mut taken {
-            let (appended, removed) = open.append(place, &bytes);
+            let (appended, removed) = open.append(place, frame);
             self.said(removed, place.store.limits());
             result = appended;
         }
@@ -351,10 +339,9 @@ impl Open {
             turn,
             label: label.to_string(),
         };
-        let mut bytes = Vec::new();
-        write_kind(&mut bytes, &kind, &clock::rfc3339(SystemTime::now()));
+        let first = kind_frame(&kind, &clock::rfc3339(SystemTime::now()));
         let mut file = new_file(&place.session.path(number))?;
-        if let Err(error) = file.write_all(&bytes) {
+        if let Err(error) = first.write(&mut file) {
             // An entry without its first frame tells nobody anything.
             let _ = fs::remove_file(place.session.path(number));
             return Err(error);
@@ -363,8 +350,8 @@ impl Open {
         let open = Open {
             number,
             file,
-            bytes: bytes.len() as u64,
-            session_bytes: session_bytes + bytes.len() as u64,
+            bytes: first.len(),
+            session_bytes: session_bytes + first.len(),
             _lock: lock,
             edited: HashSet::new(),
         };
@@ -372,8 +359,8 @@ impl Open {
     }
 
     /// One frame, on the disk when it returns.
-    fn append(&mut self, place: &Place, bytes: &[u8]) -> (io::Result<()>, Removed) {
-        let need = bytes.len() as u64;
+    fn append(&mut self, place: &Place, frame: &Frame<'_>) -> (io::Result<()>, Removed) {
+        let need = frame.len();
         let limit = place.store.limits().session_bytes;
         if self.bytes + need > limit {
             let limit = text::grouped(limit);
@@ -390,10 +377,8 @@ impl Open {
             removed = place.session.make_room(self.number, need, limit);
             self.session_bytes = place.session.bytes() + need;
         }
-        let written = self
-            .file
-            .write_all(bytes)
-            .and_then(|()| self.file.sync_data());
+        let written = frame.write(&mut self.file);
+        let written = written.and_then(|()| self.file.sync_data());
         match written {
             Ok(()) => self.bytes += need,
             // Appended to, the rest of a frame would spoil the next one. If this fails too, so will the next append.

@@ -12,7 +12,8 @@
 //! Invariant: what a file held is on the disk, in the entry, before the file is changed; by force also as a copy beside it.
 //! Invariant: an entry with `done` was made as a whole, one with `void` not at all.
 
-use super::entry::{Edit, Entry, Kept, Kind, Span, Step, write_edit, write_kind, write_step};
+use super::entry::{Edit, Entry, Kept, Kind, Span, Step, edit_frame, kind_frame, step_frame};
+use super::frame::Frame;
 use super::history::History;
 use super::journal::missing_folders;
 use super::place::{Content, Places};
@@ -23,6 +24,7 @@ use super::{Error, Made};
 use crate::sha256::digest;
 use crate::sys::clock;
 use crate::text;
+use std::borrow::Cow;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -38,7 +40,7 @@ pub(super) fn make(
 ) -> Result<Made, Error> {
     let number = plan.last + 1;
     let copies = keep(session, number, plan)?;
-    let edits: Vec<Edit> = plan
+    let edits: Vec<Edit<'_>> = plan
         .files
         .iter()
         .map(|file| edit(file, places.root, limits.whole_bytes))
@@ -116,7 +118,7 @@ pub(super) fn settle(
 }
 
 fn all_made(entry: &Entry, places: Places<'_>) -> bool {
-    let made = |edit: &Edit| match places.look(&edit.path) {
+    let made = |edit: &Edit<'_>| match places.look(&edit.path) {
         Ok(now) => {
             let has_mode = match (&now, edit.mode_after) {
                 (Some(now), Some(mode)) => now.mode == mode,
@@ -163,23 +165,25 @@ fn begin(
     session: &Session,
     number: u64,
     kind: &Kind,
-    edits: &[Edit],
+    edits: &[Edit<'_>],
     limit_bytes: u64,
 ) -> Result<(File, u64), Error> {
-    let mut bytes = Vec::new();
-    write_kind(&mut bytes, kind, &clock::rfc3339(SystemTime::now()));
-    for edit in edits {
-        write_edit(&mut bytes, edit);
-    }
+    let mut frames = vec![kind_frame(kind, &clock::rfc3339(SystemTime::now()))];
+    frames.extend(edits.iter().map(edit_frame));
     // What this step takes back may have to go for it: it holds the same bytes.
-    let removed = session.make_room(number, bytes.len() as u64, limit_bytes);
+    let need = frames.iter().map(Frame::len).sum();
+    let removed = session.make_room(number, need, limit_bytes);
     let path = session.path(number);
     let mut file = match new_file(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(Error::WentOn),
         Err(source) => return Err(unwritable(&path, source)),
     };
-    if let Err(source) = file.write_all(&bytes).and_then(|()| file.sync_data()) {
+    let mut written = frames.iter().map(|frame| frame.write(&mut file));
+    if let Err(source) = written
+        .try_for_each(|done| done)
+        .and_then(|()| file.sync_data())
+    {
         // Half an entry; the next one would have to take the same number.
         let _ = fs::remove_file(&path);
         return Err(unwritable(&path, source));
@@ -188,15 +192,13 @@ fn begin(
     Ok((file, removed.entries))
 }
 
-fn end(file: &mut File, path: &Path, step: &Step) -> Result<(), Error> {
-    let mut bytes = Vec::new();
-    write_step(&mut bytes, step);
-    let written = file.write_all(&bytes).and_then(|()| file.sync_data());
+fn end(file: &mut File, path: &Path, step: &Step<'_>) -> Result<(), Error> {
+    let written = step_frame(step).write(file).and_then(|()| file.sync_data());
     written.map_err(|source| unwritable(path, source))
 }
 
 /// What takes this change back in turn.
-fn edit(file: &FilePlan, root: &Path, whole_bytes: u64) -> Edit {
+fn edit<'a>(file: &'a FilePlan, root: &Path, whole_bytes: u64) -> Edit<'a> {
     let now = file.now.as_ref().map_or(&b""[..], |content| &content.bytes);
     let hash = |content: &Option<Content>| content.as_ref().map(|content| digest(&content.bytes));
     let mode = |content: &Option<Content>| content.as_ref().map(|content| content.mode);
@@ -212,17 +214,17 @@ fn edit(file: &FilePlan, root: &Path, whole_bytes: u64) -> Edit {
         size: now.len() as u64,
         folders: Vec::new(),
         spans: Vec::new(),
-        kept: Kept::Spans(Vec::new()),
+        kept: Kept::Spans(Cow::default()),
     };
     match (&file.now, &file.then) {
         (None, _) => edit.folders = missing_folders(root, &file.path),
         (Some(_), Some(then)) if now.len() as u64 > whole_bytes && !file.forced => {
             let span = difference(now, &then.bytes);
             let start = span.offset as usize;
-            edit.kept = Kept::Spans(now[start..start + span.old_len as usize].to_vec());
+            edit.kept = Kept::Spans(now[start..start + span.old_len as usize].into());
             edit.spans = vec![span];
         }
-        (Some(_), _) => edit.kept = Kept::Whole(now.to_vec()),
+        (Some(_), _) => edit.kept = Kept::Whole(now.into()),
     }
     edit
 }

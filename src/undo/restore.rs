@@ -22,7 +22,7 @@ use crate::sha256::digest;
 /// What happened to a file, in order.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Move<'a> {
-    Edit(&'a Edit),
+    Edit(&'a Edit<'a>),
     /// A command changed it.
     Ran(Touched),
 }
@@ -94,7 +94,7 @@ pub(super) fn only_mode(moves: &[Move<'_>]) -> bool {
 
 /// The file before the first edit of `moves`; `None`: there is none among them.
 pub(super) fn before(moves: &[Move<'_>], now: Option<&[u8]>) -> Option<Before> {
-    let edits: Vec<&Edit> = moves
+    let edits: Vec<&Edit<'_>> = moves
         .iter()
         .filter_map(|step| match step {
             Move::Edit(edit) => Some(*edit),
@@ -107,7 +107,7 @@ pub(super) fn before(moves: &[Move<'_>], now: Option<&[u8]>) -> Option<Before> {
     };
     if let Kept::Whole(bytes) = &first.kept {
         return Some(match digest(bytes) == target {
-            true => Before::Bytes(bytes.clone()),
+            true => Before::Bytes(bytes.to_vec()),
             false => Before::Damaged,
         });
     }
@@ -115,7 +115,7 @@ pub(super) fn before(moves: &[Move<'_>], now: Option<&[u8]>) -> Option<Before> {
 }
 
 /// Takes the edits back one by one.
-fn back(edits: &[&Edit], now: Option<&[u8]>, target: Hash) -> Before {
+fn back(edits: &[&Edit<'_>], now: Option<&[u8]>, target: Hash) -> Before {
     let mut state = now.map(digest);
     let mut bytes = now.map(<[u8]>::to_vec).unwrap_or_default();
     for edit in edits.iter().rev() {
@@ -136,9 +136,9 @@ fn back(edits: &[&Edit], now: Option<&[u8]>, target: Hash) -> Before {
 }
 
 /// The file before this edit. `None`: the spans do not lie in it.
-fn less(edit: &Edit, after: &[u8]) -> Option<Vec<u8>> {
+fn less(edit: &Edit<'_>, after: &[u8]) -> Option<Vec<u8>> {
     let mut old = match &edit.kept {
-        Kept::Whole(bytes) => return Some(bytes.clone()),
+        Kept::Whole(bytes) => return Some(bytes.to_vec()),
         Kept::Spans(bytes) => &bytes[..],
     };
     let mut before = Vec::with_capacity(

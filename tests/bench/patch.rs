@@ -231,7 +231,7 @@ fn call(toolbox: &mut Toolbox, call: Call) -> io::Result<ToolOutcome> {
     let policy = Policy::new(CommandMode::Deny, EditMode::Auto, Profile::Coding, None);
     let outcome = match toolbox.prepare(call) {
         Prepared::Edit(edit) => match edit.judge(&policy) {
-            Verdict::Allowed(approved) => toolbox.apply(approved, &mut |_| Ok(())),
+            Verdict::Allowed(approved) => toolbox.apply(approved, &mut |_, _| Ok(())),
             Verdict::Ask(_) | Verdict::Denied { .. } => {
                 return Err(io::Error::other("not allowed"));
             }

@@ -22,7 +22,7 @@ fn apply(kit: &mut Kit, edit: Edit, journal: &mut dyn FnMut() -> io::Result<()>)
     let Verdict::Allowed(approved) = policy.edit(edit, &["f"], "", None) else {
         panic!("edits=auto asks");
     };
-    kit.toolbox.apply(approved, &mut |_| journal())
+    kit.toolbox.apply(approved, &mut |_, _| journal())
 }
 
 /// Only the files that a workspace should have: no temporary one is left.

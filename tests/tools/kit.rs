@@ -94,7 +94,7 @@ impl Kit {
             panic!("edits=auto asks");
         };
         let journal = &mut self.journal;
-        self.toolbox.apply(approved, &mut |record| {
+        self.toolbox.apply(approved, &mut |record, _| {
             journal.push(record);
             Ok(())
         })

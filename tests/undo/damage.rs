@@ -1,6 +1,6 @@
 //! A journal that is not what was written: nothing panics, nothing is restored that was not there, and what can be said is said.
 
-use super::kit::Kit;
+use super::kit::{Kit, sealed};
 use crate::support::cuts::Rng;
 use std::fs;
 use zcoder::undo::Force;
@@ -67,8 +67,7 @@ fn a_whole_file_that_was_exchanged_is_not_brought_back() {
         .replace("0000\n", "evil\n");
     let second = text.find("\n\n").expect("a frame") + 2;
     let hashed = &text[second + 65..];
-    let hash = zcoder::sha256::hex(&zcoder::sha256::digest(hashed.as_bytes()));
-    fs::write(kit.entry(1), format!("{}{hash} {hashed}", &text[..second])).expect("forged");
+    fs::write(kit.entry(1), text[..second].to_string() + &sealed(hashed)).expect("forged");
     assert_eq!(
         kit.refused(|past| past.undo(None), Force::Yes),
         "nothing was changed:\n  `a.txt` is damaged in the journal"
@@ -85,8 +84,7 @@ fn forge(kit: &Kit, from: &str, to: &str) -> usize {
     let body = lengths.split(' ').nth(1).expect("a length");
     let head = rest.find('\n').expect("a head");
     let hashed = format!("{head} {body}\n{rest}");
-    let hash = zcoder::sha256::hex(&zcoder::sha256::digest(hashed.as_bytes()));
-    fs::write(kit.entry(1), format!("{}{hash} {hashed}", &text[..second])).expect("forged");
+    fs::write(kit.entry(1), text[..second].to_string() + &sealed(&hashed)).expect("forged");
     second
 }
 

@@ -1,6 +1,6 @@
 //! What the journal writes, and when it does not.
 
-use super::kit::{Kit, SESSION, record};
+use super::kit::{Kit, SESSION, keep, record, sealed};
 use crate::support::temp::Temp;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -67,11 +67,8 @@ fn frames_are_a_hash_two_lengths_a_head_and_a_body() {
     kit.turn(&[("a.txt", Some("two\n"))]);
     let text = fs::read_to_string(kit.entry(1)).expect("text");
     let second = text.find("\n\n").expect("the end of an empty body") + 2;
-    let (hash, hashed) = text[second..].split_once(' ').expect("a hash");
-    assert_eq!(
-        hash,
-        zcoder::sha256::hex(&zcoder::sha256::digest(hashed.as_bytes()))
-    );
+    let (_, hashed) = text[second..].split_once(' ').expect("a hash");
+    assert_eq!(text[second..], sealed(hashed));
     let mut lines = hashed.lines();
     let head_length = lines.clone().nth(1).expect("a head").len();
     assert_eq!(lines.next(), Some(&format!("{head_length} 4")[..]));
@@ -135,7 +132,7 @@ fn without_a_place_edits_are_made_and_it_is_said_once() {
     let mut journal = Journal::unusable("HOME is not set");
     for _ in 0..2 {
         let record = record(&kit.root(), "a.txt", Some(b"1\n"));
-        journal.edit(&record).expect("not refused");
+        keep(&kit.root(), &mut journal, &record).expect("not refused");
     }
     assert_eq!(
         journal.notices(),
@@ -153,8 +150,8 @@ fn a_state_folder_that_cannot_be_one_is_survived() {
     kit.temp.write("state", "a file\n");
     kit.begin();
     let record = record(&kit.root(), "a.txt", Some(b"1\n"));
-    kit.journal.edit(&record).expect("not refused");
-    kit.journal.edit(&record).expect("not refused");
+    keep(&kit.root(), &mut kit.journal, &record).expect("not refused");
+    keep(&kit.root(), &mut kit.journal, &record).expect("not refused");
     let notices = kit.journal.notices();
     assert_eq!(notices.len(), 1, "{notices:?}");
     let text = notices[0].replace(&kit.temp.path().display().to_string(), "TEMP");
@@ -178,7 +175,7 @@ fn once_begun_an_edit_without_a_record_is_refused() {
     fs::write(&folder, "a file\n").expect("in its place");
     kit.begin();
     let record = record(&kit.root(), "a.txt", Some(b"2\n"));
-    let error = kit.journal.edit(&record).expect_err("refused");
+    let error = keep(&kit.root(), &mut kit.journal, &record).expect_err("refused");
     assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
     assert_eq!(kit.journal.notices(), Vec::<String>::new());
 }
@@ -190,15 +187,15 @@ fn a_session_that_another_process_steps_in_takes_no_edits() {
     let mut other = Journal::new(kit.store(), SESSION);
     other.begin_turn(9, "other");
     let record = record(&kit.root(), "a.txt", Some(b"2\n"));
-    other.edit(&record).expect("the other one is first");
+    keep(&kit.root(), &mut other, &record).expect("the other one is first");
     kit.begin();
-    let error = kit.journal.edit(&record).expect_err("refused");
+    let error = keep(&kit.root(), &mut kit.journal, &record).expect_err("refused");
     assert_eq!(
         error.to_string(),
         "another zcoder steps back or forth in this session; try again when it has ended"
     );
     other.end_turn();
-    kit.journal.edit(&record).expect("free again");
+    keep(&kit.root(), &mut kit.journal, &record).expect("free again");
 }
 
 #[test]
@@ -212,14 +209,14 @@ fn a_record_of_a_file_that_is_not_there_is_refused() {
         executable: None,
         spans: Vec::new(),
     };
-    let error = kit.journal.edit(&record).expect_err("refused");
+    let error = keep(&kit.root(), &mut kit.journal, &record).expect_err("refused");
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
     let record = JournalRecord {
         path: "caf\u{fffd}.txt".to_string(),
         before: None,
         ..record
     };
-    let error = kit.journal.edit(&record).expect_err("refused");
+    let error = keep(&kit.root(), &mut kit.journal, &record).expect_err("refused");
     assert_eq!(error.to_string(), "its name is not UTF-8");
 }
 
@@ -232,9 +229,8 @@ fn workspaces_of_one_name_have_folders_of_their_own() {
         fs::create_dir_all(&root).expect("a workspace");
         let mut journal = Journal::new(Store::new(&state, &root), SESSION);
         journal.begin_turn(1, "x");
-        journal
-            .edit(&record(&root, "a.txt", Some(b"1")))
-            .expect("kept");
+        let record = record(&root, "a.txt", Some(b"1"));
+        keep(&root, &mut journal, &record).expect("kept");
     }
     let names = fs::read_dir(state.join("undo")).expect("the journals");
     let mut names: Vec<String> = names

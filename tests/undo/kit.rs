@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use zcoder::protocol::{FileChange, JournalRecord, Span};
-use zcoder::sha256::digest;
+use zcoder::sha256::{digest, hex};
 use zcoder::sys::file;
 use zcoder::tools::Workspace;
 use zcoder::undo::{CommandChanges, Error, Force, Journal, Limits, Made, Past, Plan, Store};
@@ -151,7 +151,7 @@ impl Kit {
     #[track_caller]
     pub(crate) fn record(&mut self, name: &str, new: Option<&[u8]>) {
         let record = record(&self.root(), name, new);
-        self.journal.edit(&record).expect("journalled");
+        keep(&self.root(), &mut self.journal, &record).expect("journalled");
         assert_eq!(self.journal.notices(), Vec::<String>::new());
     }
 
@@ -175,7 +175,7 @@ impl Kit {
         };
         let mut record = record(&self.root(), name, Some(&new));
         record.executable = Some(executable);
-        self.journal.edit(&record).expect("journalled");
+        keep(&self.root(), &mut self.journal, &record).expect("journalled");
     }
 
     /// Only the file.
@@ -256,6 +256,16 @@ impl Kit {
     }
 }
 
+/// Hands a record to a journal, with the file as it is, as the tools do.
+pub(crate) fn keep(
+    root: &Path,
+    journal: &mut Journal,
+    record: &JournalRecord,
+) -> std::io::Result<()> {
+    let old = fs::read(root.join(&record.path)).unwrap_or_default();
+    journal.edit(record, &old)
+}
+
 /// The record of the smallest splice that makes `new` of the file.
 pub(crate) fn record(root: &Path, name: &str, new: Option<&[u8]>) -> JournalRecord {
     let old = fs::read(root.join(name)).ok();
@@ -279,6 +289,18 @@ pub(crate) fn record(root: &Path, name: &str, new: Option<&[u8]>) -> JournalReco
             new_len: (after.len() - start - end) as u64,
         }],
     }
+}
+
+/// A frame: lengths, head and body with the hash that fits.
+#[track_caller]
+pub(crate) fn sealed(frame: &str) -> String {
+    let (lengths, rest) = frame.split_once('\n').expect("lengths");
+    let (head, body) = lengths.split_once(' ').expect("two");
+    let head = &rest[..head.parse().expect("a number")];
+    let body = &rest[head.len() + 1..][..body.parse().expect("a number")];
+    let body = digest(body.as_bytes());
+    let hashed = [lengths.as_bytes(), b"\n", head.as_bytes(), b"\n", &body].concat();
+    format!("{} {frame}", hex(&digest(&hashed)))
 }
 
 /// A change as a list shows it.

@@ -1,6 +1,6 @@
 //! Both sides of each limit.
 
-use super::kit::{Kit, record};
+use super::kit::{Kit, keep, record};
 use std::fs;
 use zcoder::undo::{Journal, Limits};
 
@@ -56,7 +56,7 @@ fn the_oldest_turns_go_when_a_session_has_too_much() {
     assert_eq!(entries(&kit).len(), 8);
     kit.begin();
     let record = record(&kit.root(), "a.txt", Some(b"9\n"));
-    kit.journal.edit(&record).expect("kept");
+    keep(&kit.root(), &mut kit.journal, &record).expect("kept");
     assert_eq!(
         kit.journal.notices(),
         [
@@ -87,7 +87,7 @@ fn a_turn_that_is_too_much_alone_is_refused() {
     kit.begin();
     kit.edit("a.txt", Some(b"1\n"));
     let second = record(&kit.root(), "b.txt", Some(b"1\n"));
-    let error = kit.journal.edit(&second).expect_err("refused");
+    let error = keep(&kit.root(), &mut kit.journal, &second).expect_err("refused");
     assert_eq!(
         error.to_string(),
         "the undo journal of one turn holds 40,000 bytes at most"
@@ -105,7 +105,7 @@ fn session(kit: &mut Kit, number: u32) {
     kit.new_session(&id);
     kit.begin();
     let record = record(&kit.root(), "a.txt", Some(format!("{number}\n").as_bytes()));
-    kit.journal.edit(&record).expect("kept");
+    keep(&kit.root(), &mut kit.journal, &record).expect("kept");
     kit.change("a.txt", Some(format!("{number}\n").as_bytes()));
     kit.journal.end_turn();
 }
@@ -138,8 +138,8 @@ fn a_session_at_work_stays_however_old_it_is() {
     let mut kit = Kit::limited(SMALL);
     let mut old = Journal::new(kit.store(), "20260101-000000000-aaaaaaaa");
     old.begin_turn(1, "long");
-    old.edit(&record(&kit.root(), "b.txt", Some(b"b")))
-        .expect("kept");
+    let record = record(&kit.root(), "b.txt", Some(b"b"));
+    keep(&kit.root(), &mut old, &record).expect("kept");
     for number in 1..=6 {
         session(&mut kit, number);
     }
@@ -167,7 +167,7 @@ fn the_oldest_sessions_go_when_they_take_too_much() {
         kit.new_session(&id);
         kit.begin();
         let record = record(&kit.root(), "a.txt", Some(b"x"));
-        kit.journal.edit(&record).expect("kept");
+        keep(&kit.root(), &mut kit.journal, &record).expect("kept");
         said.extend(kit.journal.notices());
     }
     // Before a session begins the others are within the limit: three and the new one.
