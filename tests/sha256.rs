@@ -108,3 +108,35 @@ fn cuts_do_not_matter() {
     }
     assert_eq!(hash.finish(), whole);
 }
+
+#[test]
+fn two_at_once_are_what_each_is_alone() {
+    let message: Vec<u8> = (0..1_000u32).map(|i| (i * i >> 3) as u8).collect();
+    let lengths = [0, 1, 63, 64, 65, 127, 128, 130, 191, 192, 200, 400];
+    // What both have had before, and what one of them has had besides.
+    for (before, more) in [(0, 0), (1, 0), (63, 0), (64, 0), (100, 0), (0, 64), (5, 1)] {
+        for first in lengths {
+            for second in lengths {
+                let mut one = Sha256::new();
+                one.feed(&message[..before]);
+                let mut other = one.clone();
+                other.feed(&message[before..before + more]);
+                let (xs, ys) = (&message[300..300 + first], &message[500..500 + second]);
+                Sha256::feed_both([&mut one, &mut other], [xs, ys]);
+                Sha256::feed_both([&mut one, &mut other], [b"end", b"ends"]);
+                let alone =
+                    |head: &[u8], tail: &[u8], end: &[u8]| digest(&[head, tail, end].concat());
+                assert_eq!(
+                    one.finish(),
+                    alone(&message[..before], xs, b"end"),
+                    "{before} {first} {second}"
+                );
+                assert_eq!(
+                    other.finish(),
+                    alone(&message[..before + more], ys, b"ends"),
+                    "{before} {more} {first} {second}"
+                );
+            }
+        }
+    }
+}

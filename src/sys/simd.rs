@@ -231,21 +231,32 @@ pub fn count_byte(bytes: &[u8], byte: u8) -> usize {
 /// standard's constants.
 pub fn sha256(state: &mut [u32; 8], blocks: &[u8], k: &[u32; 64]) -> bool {
     #[cfg(target_arch = "x86_64")]
-    {
-        let able = std::arch::is_x86_feature_detected!("sha")
-            && std::arch::is_x86_feature_detected!("ssse3")
-            && std::arch::is_x86_feature_detected!("sse4.1");
-        if able {
-            // SAFETY: the processor was just asked for all three.
-            unsafe { x86::sha256(state, blocks, k) };
-        }
-        able
+    if has_sha() {
+        // SAFETY: the processor was just asked for what it takes.
+        unsafe { x86::sha256(state, blocks, k) };
+        return true;
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        let _ = (state, blocks, k);
-        false
+    let _ = (state, blocks, k);
+    false
+}
+
+/// The same for two messages in the time of one; of both as many blocks as both have.
+pub fn sha256_twice(states: [&mut [u32; 8]; 2], blocks: [&[u8]; 2], k: &[u32; 64]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if has_sha() {
+        // SAFETY: as above.
+        unsafe { x86::sha256_twice(states, blocks, k) };
+        return true;
     }
+    let _ = (states, blocks, k);
+    false
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_sha() -> bool {
+    std::arch::is_x86_feature_detected!("sha")
+        && std::arch::is_x86_feature_detected!("ssse3")
+        && std::arch::is_x86_feature_detected!("sse4.1")
 }
 
 /// The 16 bytes at `from`, if the slice has as many there. In safe code this is two range checks, and they show in a rate.
@@ -403,47 +414,111 @@ mod x86 {
         total + super::scalar::count_byte(rest, byte)
     }
 
-    /// Four rounds an instruction pair. The instructions want the state as (a b e f) and (c d g h), upmost first.
-    #[target_feature(enable = "sha,ssse3,sse4.1")]
-    pub(super) unsafe fn sha256(state: &mut [u32; 8], blocks: &[u8], k: &[u32; 64]) {
-        // SAFETY: the caller has the features; each load and store is of 16 bytes within an array of fixed length.
-        unsafe {
+    /// Four rounds of each message. `$state`: (a b e f) and (c d g h), upmost first; `$w`: the last sixteen words of its schedule.
+    macro_rules! rounds {
+        ($k:expr, $i:literal, $($state:ident $w:ident),+) => {$(
+            let keyed = _mm_add_epi32($w[$i], _mm_loadu_si128($k[$i * 4..].as_ptr().cast()));
+            $state.1 = _mm_sha256rnds2_epu32($state.1, $state.0, keyed);
+            $state.0 = _mm_sha256rnds2_epu32($state.0, $state.1, _mm_shuffle_epi32(keyed, 0x0e));
+        )+};
+    }
+
+    /// The four words that take the place of `$w[$i]`.
+    macro_rules! schedule {
+        ($i:literal, $($w:ident),+) => {$(
+            let near = _mm_alignr_epi8($w[($i + 3) % 4], $w[($i + 2) % 4], 4);
+            let sum = _mm_add_epi32(_mm_sha256msg1_epu32($w[$i], $w[($i + 1) % 4]), near);
+            $w[$i] = _mm_sha256msg2_epu32(sum, $w[($i + 3) % 4]);
+        )+};
+    }
+
+    /// A block of each message. Written out, since a processor takes up the rounds of the second one while those of the first wait for
+    /// each other, and compilers that save bytes leave a loop over the messages a loop.
+    macro_rules! compress {
+        ($k:ident, $($state:ident $w:ident $block:ident),+) => {
             let big_endian = _mm_set_epi64x(0x0c0d_0e0f_0809_0a0b, 0x0405_0607_0001_0203);
-            let half = |state: &[u32; 8], i: usize| _mm_loadu_si128(state[i..].as_ptr().cast());
-            let (abcd, efgh) = (half(state, 0), half(state, 4));
-            let (cdab, efgh) = (_mm_shuffle_epi32(abcd, 0xb1), _mm_shuffle_epi32(efgh, 0x1b));
-            let mut abef = _mm_alignr_epi8(cdab, efgh, 8);
-            let mut cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
-            let mut rest = blocks;
-            while let Some((block, after)) = rest.split_first_chunk::<64>() {
-                rest = after;
-                let before = (abef, cdgh);
-                // The last sixteen words of the message schedule.
-                let mut w = [_mm_setzero_si128(); 4];
-                for round in 0..16 {
-                    let next = if round < 4 {
-                        let words = _mm_loadu_si128(block[round * 16..].as_ptr().cast());
-                        _mm_shuffle_epi8(words, big_endian)
-                    } else {
-                        let sum = _mm_add_epi32(
-                            _mm_sha256msg1_epu32(w[0], w[1]),
-                            _mm_alignr_epi8(w[3], w[2], 4),
-                        );
-                        _mm_sha256msg2_epu32(sum, w[3])
-                    };
-                    w = [w[1], w[2], w[3], next];
-                    let keyed =
-                        _mm_add_epi32(next, _mm_loadu_si128(k[round * 4..].as_ptr().cast()));
-                    cdgh = _mm_sha256rnds2_epu32(cdgh, abef, keyed);
-                    abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(keyed, 0x0e));
+            let words = |block: &[u8; 64], i: usize| {
+                _mm_shuffle_epi8(_mm_loadu_si128(block[i * 16..].as_ptr().cast()), big_endian)
+            };
+            $(let mut $w = [0, 1, 2, 3].map(|i| words($block, i));)+
+            for (quarter, k) in $k.chunks_exact(16).enumerate() {
+                rounds!(k, 0, $($state $w),+);
+                rounds!(k, 1, $($state $w),+);
+                rounds!(k, 2, $($state $w),+);
+                rounds!(k, 3, $($state $w),+);
+                if quarter < 3 {
+                    schedule!(0, $($w),+);
+                    schedule!(1, $($w),+);
+                    schedule!(2, $($w),+);
+                    schedule!(3, $($w),+);
                 }
-                abef = _mm_add_epi32(abef, before.0);
-                cdgh = _mm_add_epi32(cdgh, before.1);
             }
+        };
+    }
+
+    #[target_feature(enable = "sha,ssse3,sse4.1")]
+    pub(super) unsafe fn sha256(state: &mut [u32; 8], mut blocks: &[u8], k: &[u32; 64]) {
+        // SAFETY: the caller has the features; each load is of 16 bytes of a block or of the constants.
+        unsafe {
+            let mut a = enter(state);
+            while let Some((x, after)) = blocks.split_first_chunk() {
+                let before = a;
+                compress!(k, a v x);
+                a = (_mm_add_epi32(a.0, before.0), _mm_add_epi32(a.1, before.1));
+                blocks = after;
+            }
+            leave(state, a);
+        }
+    }
+
+    /// Both at once, as many blocks as both have.
+    #[target_feature(enable = "sha,ssse3,sse4.1")]
+    pub(super) unsafe fn sha256_twice(
+        [one, other]: [&mut [u32; 8]; 2],
+        [mut xs, mut ys]: [&[u8]; 2],
+        k: &[u32; 64],
+    ) {
+        // SAFETY: as in `sha256`.
+        unsafe {
+            let (mut a, mut b) = (enter(one), enter(other));
+            while let (Some((x, xs_after)), Some((y, ys_after))) =
+                (xs.split_first_chunk(), ys.split_first_chunk())
+            {
+                let (c, d) = (a, b);
+                compress!(k, a v x, b w y);
+                a = (_mm_add_epi32(a.0, c.0), _mm_add_epi32(a.1, c.1));
+                b = (_mm_add_epi32(b.0, d.0), _mm_add_epi32(b.1, d.1));
+                (xs, ys) = (xs_after, ys_after);
+            }
+            leave(one, a);
+            leave(other, b);
+        }
+    }
+
+    #[target_feature(enable = "sha,ssse3,sse4.1")]
+    unsafe fn enter(state: &[u32; 8]) -> (__m128i, __m128i) {
+        // SAFETY: two loads of 16 bytes of 32; the caller has the features.
+        unsafe {
+            let (abcd, efgh) = (
+                _mm_loadu_si128(state.as_ptr().cast()),
+                _mm_loadu_si128(state[4..].as_ptr().cast()),
+            );
+            let (cdab, efgh) = (_mm_shuffle_epi32(abcd, 0xb1), _mm_shuffle_epi32(efgh, 0x1b));
+            (
+                _mm_alignr_epi8(cdab, efgh, 8),
+                _mm_blend_epi16(efgh, cdab, 0xf0),
+            )
+        }
+    }
+
+    #[target_feature(enable = "sha,ssse3,sse4.1")]
+    unsafe fn leave(state: &mut [u32; 8], (abef, cdgh): (__m128i, __m128i)) {
+        // SAFETY: two stores of 16 bytes of 32; the caller has the features.
+        unsafe {
             let (feba, dchg) = (_mm_shuffle_epi32(abef, 0x1b), _mm_shuffle_epi32(cdgh, 0xb1));
             let abcd = _mm_blend_epi16(feba, dchg, 0xf0);
             let efgh = _mm_alignr_epi8(dchg, feba, 8);
-            _mm_storeu_si128(state[..4].as_mut_ptr().cast(), abcd);
+            _mm_storeu_si128(state.as_mut_ptr().cast(), abcd);
             _mm_storeu_si128(state[4..].as_mut_ptr().cast(), efgh);
         }
     }

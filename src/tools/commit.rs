@@ -11,8 +11,6 @@
 //! New files get their names before old ones go, so a renamed file is never without one. What others wrote in the meantime is never
 //! written over, neither in 4 nor in 5. A file that cannot be put back is named, and what it holds now.
 //!
-//! Both hashes of a large file are computed side by side.
-//!
 //! Invariant: no byte of a file is written before the journal records of all files are safe.
 //! Invariant: a failure text says of every file that is not as it was before.
 
@@ -28,8 +26,8 @@ use super::edit::{Before, Edit, FileEdit, Stamp};
 use super::seen::{Known, Seen};
 use super::{done, failed, shown};
 
-/// Below this a second thread costs more than it saves.
-const PARALLEL_BYTES: usize = 1 << 20;
+/// Of a new content, hashed together.
+const GATHERED_BYTES: usize = 16 << 10;
 
 /// Makes it. On success each file counts as read as far as it was before.
 pub(super) fn make(
@@ -242,39 +240,38 @@ fn restore(file: &FileEdit, old: Option<&File>) -> Result<(), String> {
     }
 }
 
-/// The hash of the new content; on the way that of the old one becomes known too. What both have in common at the beginning is
-/// hashed once, the rest of a large file on two threads.
+/// The hash of the new content; on the way that of the old one becomes known too. What both have in common at the beginning is hashed
+/// once, the rest of both side by side.
 fn hashes(file: &FileEdit) -> Option<[u8; 32]> {
     let parts = file.parts()?;
     let (first, rest) = parts.split_first()?;
     let mut new = Sha256::new();
     new.feed(first);
     let mut old = new.clone();
-    let new = || {
-        rest.iter().for_each(|part| new.feed(part));
-        new.finish()
+    let mut tail = &file.old_bytes()[first.len()..];
+    let mut feed = |bytes: &[u8]| {
+        let (now, later) = tail.split_at(bytes.len().min(tail.len()));
+        tail = later;
+        Sha256::feed_both([&mut old, &mut new], [now, bytes]);
     };
-    let Some(before) = &file.before else {
-        return Some(new());
-    };
-    let tail = &before.bytes[first.len()..];
-    if tail.len() < PARALLEL_BYTES {
-        old.feed(tail);
+    // Small parts are gathered: side by side only what is long is fast.
+    let mut gathered = Vec::with_capacity(GATHERED_BYTES);
+    for part in rest {
+        if gathered.len() + part.len() > GATHERED_BYTES {
+            feed(&gathered);
+            gathered.clear();
+        }
+        match part.len() < GATHERED_BYTES {
+            true => gathered.extend_from_slice(part),
+            false => feed(part),
+        }
+    }
+    feed(&gathered);
+    old.feed(tail);
+    if let Some(before) = &file.before {
         before.set_hash(old.finish());
-        return Some(new());
     }
-    let (old, new) = std::thread::scope(|scope| {
-        let old = scope.spawn(|| {
-            old.feed(tail);
-            old.finish()
-        });
-        let new = new();
-        (old.join().ok(), new)
-    });
-    if let Some(old) = old {
-        before.set_hash(old);
-    }
-    Some(new)
+    Some(new.finish())
 }
 
 /// The file as it is now, if it is still what the edit was worked out for: the same bytes (touched or saved again is the same
