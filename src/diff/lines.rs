@@ -24,14 +24,11 @@ impl<'a> Lines<'a> {
     pub fn new(bytes: &'a [u8]) -> Lines<'a> {
         // A guess that spares most of the growing.
         let mut starts = Vec::with_capacity(bytes.len() / 32 + 2);
-        let mut at = 0;
-        while at < bytes.len() {
-            starts.push(at);
-            at = simd::find_byte(bytes, b'\n', at)
-                .saturating_add(1)
-                .min(bytes.len());
+        starts.push(0);
+        simd::find_all(bytes, b'\n', |at| starts.push(at + 1));
+        if starts.last() != Some(&bytes.len()) {
+            starts.push(bytes.len());
         }
-        starts.push(bytes.len());
         Lines { bytes, starts }
     }
 

@@ -8,9 +8,9 @@
 //! 2  }  \r\n            }                 with this line `Blanks`: equal but for blanks at line ends
 //! ```
 //!
-//! The first search numbers the file's lines by what they hold without blanks at their end; a chain leads from each to the next
-//! like it. A search follows the chain of the rarest wanted line and compares the others there. A byte-order mark at the
-//! beginning of the file need not be wanted: models are not shown it.
+//! The first searches look for the longest wanted line and compare the others around it. After `READS` of them the file's lines are
+//! numbered by what they hold without blanks at their end; a chain leads from each to the next like it, and a search follows the
+//! chain of the rarest wanted line. A byte-order mark at the beginning of the file need not be wanted: models are not shown it.
 //!
 //! Limit: `MAX_STEPS` lines compared for one file; files and hunks made of one line over and over reach it.
 //!
@@ -24,6 +24,9 @@ use super::parse::{Line, trimmed};
 
 /// Lines compared before a search gives up: well below a second.
 const MAX_STEPS: u64 = 50_000_000;
+
+/// Searches that read all lines. The index costs as much as some thirty of them, and few patches need as many.
+const READS: u32 = 16;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -52,6 +55,7 @@ pub(super) enum Found {
 pub(super) struct Finder<'f> {
     pub(super) lines: Lines<'f>,
     index: Option<Index<'f>>,
+    reads: u32,
     steps: u64,
 }
 
@@ -60,6 +64,7 @@ impl<'f> Finder<'f> {
         Finder {
             lines: Lines::new(file),
             index: None,
+            reads: 0,
             steps: 0,
         }
     }
@@ -80,24 +85,40 @@ impl<'f> Finder<'f> {
     /// Searches among the places where all wanted lines lie within `range`.
     pub(super) fn search(&mut self, wanted: &[Line<'_>], range: Range<usize>) -> Found {
         let index = match self.index.take() {
-            Some(index) => index,
-            None => Index::new(&self.lines),
+            None if self.reads == READS => Some(Index::new(&self.lines)),
+            index => index,
         };
-        let found = self.follow(&index, wanted, range);
-        self.index = Some(index);
+        self.reads += u32::from(index.is_none());
+        let found = self.follow(index.as_ref(), wanted, range);
+        self.index = index;
         found
     }
 
-    fn follow(&mut self, index: &Index<'f>, wanted: &[Line<'_>], range: Range<usize>) -> Found {
-        let chains = wanted.iter().map(|line| index.chain(line.text)).enumerate();
-        let Some((offset, chain)) = chains.min_by_key(|(_, chain)| chain.count) else {
+    fn follow(
+        &mut self,
+        index: Option<&Index<'f>>,
+        wanted: &[Line<'_>],
+        range: Range<usize>,
+    ) -> Found {
+        let numbers = 0..wanted.len();
+        let chosen = match index {
+            Some(index) => numbers.min_by_key(|i| index.chain(wanted[*i].text).count),
+            None => numbers.max_by_key(|i| trimmed(wanted[*i].text).len()),
+        };
+        let Some(offset) = chosen else {
             return Found::Nowhere;
         };
         // The first two places of each kind of match.
         let mut places: [(usize, [usize; 2]); 3] = Default::default();
-        let mut next = (chain.count > 0).then_some(chain.first);
+        let mut next = match index {
+            Some(index) => index.first(wanted[offset].text),
+            None => self.read(&wanted[offset], range.start + offset),
+        };
         while let Some(line) = next {
-            next = index.after(line);
+            next = match index {
+                Some(index) => index.after(line),
+                None => self.read(&wanted[offset], line + 1),
+            };
             self.steps += 1;
             if self.steps > MAX_STEPS {
                 return Found::GaveUp;
@@ -133,6 +154,18 @@ impl<'f> Finder<'f> {
             }
         }
         Found::Nowhere
+    }
+
+    /// The first line from `from` on that matches a wanted one.
+    fn read(&self, wanted: &Line<'_>, from: usize) -> Option<usize> {
+        // Few lines have this byte there, and most of them are wanted. Line 0 may have a mark before it.
+        let text = trimmed(wanted.text);
+        let last = text.last().map(|byte| (text.len() - 1, byte));
+        (from..self.lines.count()).find(|number| {
+            let line = self.lines.get(*number);
+            let may = *number == 0 || last.is_none_or(|(at, byte)| line.get(at) == Some(byte));
+            may && compare(&self.lines, *number, wanted).is_some()
+        })
     }
 
     /// The first line within `range` that is the anchor or begins with it, blanks at both ends aside.
@@ -213,6 +246,11 @@ impl<'f> Index<'f> {
         known(text)
             .or_else(|| known(without_bom(text)))
             .unwrap_or_default()
+    }
+
+    fn first(&self, text: &[u8]) -> Option<usize> {
+        let chain = self.chain(text);
+        (chain.count > 0).then_some(chain.first)
     }
 
     fn after(&self, line: usize) -> Option<usize> {

@@ -152,14 +152,18 @@ pub fn hunks(out: &mut Vec<u8>, old: &[u8], blocks: &[Block<'_>], removed: Remov
         shift: 0,
     };
     let mut rest = blocks;
-    while let Some(first) = rest.first() {
-        let start = back(old, first.0.start);
-        let touches = |pair: &[Block<'_>]| back(old, pair[1].0.start) <= ahead(old, pair[0].0.end);
-        let length = 1 + rest.windows(2).take_while(|pair| touches(pair)).count();
+    let mut start = rest.first().map_or(0, |first| back(old, first.0.start));
+    while !rest.is_empty() {
+        // Up to the first block that begins too far behind the one before it.
+        let (mut length, mut end, mut next) = (0, start, start);
+        while length < rest.len() && next <= end {
+            end = ahead(old, rest[length].0.end);
+            length += 1;
+            next = rest.get(length).map_or(0, |next| back(old, next.0.start));
+        }
         let (hunk, after) = rest.split_at(length);
-        let end = ahead(old, hunk[length - 1].0.end);
         writer.hunk(start..end, hunk, &mut counts);
-        rest = after;
+        (rest, start) = (after, next);
     }
     counts
 }

@@ -218,6 +218,15 @@ pub fn find_fingerprint(bytes: &[u8], prints: &Fingerprints, from: usize) -> usi
     scalar::find_fingerprint(bytes, prints, from)
 }
 
+/// Calls `found` with each place where `byte` stands, in order.
+#[inline]
+pub fn find_all(bytes: &[u8], byte: u8, found: impl FnMut(usize)) {
+    #[cfg(target_arch = "x86_64")]
+    return x86::find_all(bytes, byte, found);
+    #[cfg(not(target_arch = "x86_64"))]
+    scalar::find_all(bytes, byte, found)
+}
+
 /// How often `byte` occurs.
 pub fn count_byte(bytes: &[u8], byte: u8) -> usize {
     #[cfg(target_arch = "x86_64")]
@@ -296,6 +305,13 @@ pub mod scalar {
     /// Twin of [`super::count_byte`].
     pub fn count_byte(bytes: &[u8], byte: u8) -> usize {
         bytes.iter().filter(|b| **b == byte).count()
+    }
+
+    /// Twin of [`super::find_all`].
+    #[inline]
+    pub fn find_all(bytes: &[u8], byte: u8, found: impl FnMut(usize)) {
+        let hits = bytes.iter().enumerate().filter(|(_, b)| **b == byte);
+        hits.map(|(at, _)| at).for_each(found);
     }
 
     /// Twin of [`super::find_non_digit`].
@@ -387,6 +403,20 @@ mod x86 {
             let blank = _mm_or_si128(_mm_or_si128(space, tab), _mm_or_si128(feed, ret));
             _mm_movemask_epi8(blank) as u32 ^ 0xffff
         }
+    }
+
+    #[inline]
+    pub(super) fn find_all(bytes: &[u8], byte: u8, mut found: impl FnMut(usize)) {
+        let mut at = 0;
+        while let Some(block) = super::block_at(bytes, at) {
+            let mut hits = equal(block, byte);
+            while hits != 0 {
+                found(at + hits.trailing_zeros() as usize);
+                hits &= hits - 1;
+            }
+            at += 16;
+        }
+        super::scalar::find_all(&bytes[at..], byte, |tail| found(at + tail));
     }
 
     /// A byte of the sum counts to 255, then the sum is emptied.

@@ -191,19 +191,22 @@ impl Edit {
         splices: Vec<Splice>,
         report: impl FnOnce(&Diff) -> String,
     ) -> Edit {
-        let file = FileEdit::spliced(path, before, splices);
+        let mut file = FileEdit::spliced(path, before, splices);
         Edit {
             report: report(&file.diff),
-            diff: file.diff.text.clone(),
+            diff: std::mem::take(&mut file.diff.text),
             files: vec![file],
             is_patch: false,
         }
     }
 
     /// The files of a patch.
-    pub(super) fn patch(files: Vec<FileEdit>, report: String) -> Edit {
+    pub(super) fn patch(mut files: Vec<FileEdit>, report: String) -> Edit {
+        let texts = files
+            .iter_mut()
+            .map(|file| std::mem::take(&mut file.diff.text));
         Edit {
-            diff: files.iter().map(|file| file.diff.text.as_str()).collect(),
+            diff: texts.collect(),
             files,
             report,
             is_patch: true,

@@ -258,7 +258,7 @@ fn words_leave_fingerprints() {
 }
 
 #[test]
-fn bytes_are_counted_as_by_the_twin() {
+fn bytes_are_counted_and_listed_as_by_the_twins() {
     let mut rng = crate::support::cuts::Rng::new(9);
     for length in (0..70).chain([254 * 16, 255 * 16, 256 * 16, 255 * 16 + 7, 20_000]) {
         let bytes: Vec<u8> = (0..length).map(|_| b"\n\na"[rng.below(3)]).collect();
@@ -268,6 +268,10 @@ fn bytes_are_counted_as_by_the_twin() {
                 zcoder::sys::simd::scalar::count_byte(&bytes, byte),
                 "{length}"
             );
+            let (mut found, mut expected) = (Vec::new(), Vec::new());
+            simd::find_all(&bytes, byte, |at| found.push(at));
+            simd::scalar::find_all(&bytes, byte, |at| expected.push(at));
+            assert_eq!(found, expected, "{length}");
         }
         let all = b"\n".repeat(length);
         assert_eq!(zcoder::sys::simd::count_byte(&all, b'\n'), length);
