@@ -43,6 +43,7 @@ mod rarity;
 mod tree;
 
 pub use error::{Cause, Error};
+pub use prefilter::rare_pair;
 
 use crate::sys::simd;
 use dfa::Dfa;

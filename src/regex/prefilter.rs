@@ -108,18 +108,9 @@ impl fmt::Debug for Prefilter {
 
 impl Word {
     fn new(word: &[u8]) -> Word {
-        // Far from the begin the second look would often be in another cache line.
-        let near = &word[..word.len().min(64)];
-        let mut places: Vec<usize> = (0..near.len()).collect();
-        places.sort_by_key(|&at| std::cmp::Reverse(rarity::bits(near[at])));
-        let first = places[0];
-        let second = places.get(1).copied().unwrap_or(first);
         Word {
             bytes: word.into(),
-            pair: Pair {
-                first: (word[first], first),
-                second: (word[second], second),
-            },
+            pair: rare_pair(word),
         }
     }
 
@@ -140,6 +131,20 @@ impl Word {
             }
             at += 1;
         }
+    }
+}
+
+/// The two rarest bytes of a word, which has one at least.
+pub fn rare_pair(word: &[u8]) -> Pair {
+    // Far from the begin the second look would often be in another cache line.
+    let near = &word[..word.len().min(64)];
+    let mut places: Vec<usize> = (0..near.len()).collect();
+    places.sort_by_key(|&at| std::cmp::Reverse(rarity::bits(near[at])));
+    let first = places[0];
+    let second = places.get(1).copied().unwrap_or(first);
+    Pair {
+        first: (word[first], first),
+        second: (word[second], second),
     }
 }
 

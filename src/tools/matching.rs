@@ -10,11 +10,14 @@
 //! passage that differs in letters or indentation has no place, `hint` proposes one.
 //!
 //! Knuth, Morris and Pratt's search: linear in file and passage together whatever they hold, and places that overlap are all seen
-//! (`aa` stands twice in `aaa`).
+//! (`aa` stands twice in `aaa`). Where nothing is matched yet it goes to the next place that has the passage's two rarest bytes.
 //!
 //! Invariant: a place covers whole characters of the file, and whole CR LF pairs unless the passage itself ends between the two.
 
 use std::ops::Range;
+
+use crate::regex;
+use crate::sys::simd;
 
 /// Places kept; the rest is counted.
 const KEPT: usize = 10;
@@ -59,13 +62,13 @@ fn occurrences(text: &[u8], pattern: &[u8]) -> (Vec<usize>, u64) {
     if pattern.is_empty() || pattern.len() > text.len() {
         return (first, total);
     }
-    let borders = borders(pattern);
+    let (borders, pair) = (borders(pattern), regex::rare_pair(pattern));
     let mut matched = 0;
     let mut at = 0;
     while at < text.len() {
         if matched == 0 {
             // Most of a file is passed over here.
-            at = crate::sys::simd::find_byte(text, pattern[0], at);
+            at = simd::find_pair(text, pair, at);
             if at == text.len() {
                 break;
             }

@@ -133,10 +133,9 @@ fn is_crlf(file: &[u8], line_feed: usize) -> bool {
 
 /// `replaced lines 12-14 of `a.rs` by 5 lines`.
 fn report(name: &str, file: &[u8], range: &Range<usize>, new: &[u8]) -> String {
-    let number = |at: usize| line_ends(&file[..at]) + 1;
+    let first = line_ends(&file[..range.start]) + 1;
     // The last line of the passage is the one that holds its last byte.
-    let first = number(range.start);
-    let last = number(range.end.max(range.start + 1) - 1).max(first);
+    let last = first + line_ends(&file[range.start..range.end.max(range.start + 1) - 1]);
     let now = line_ends(new) + 1;
     let old = last - first + 1;
     let lines = if first == last {
