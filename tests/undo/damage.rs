@@ -42,6 +42,23 @@ fn damage_before_the_end_stops_the_undo_and_says_where() {
 }
 
 #[test]
+fn the_line_feeds_around_a_body_belong_to_its_frame() {
+    let mut kit = Kit::with(&[("a.txt", "0\n"), ("b.txt", "0\n")]);
+    kit.turn(&[("a.txt", Some("1\n")), ("b.txt", Some("1\n"))]);
+    let good = fs::read(kit.entry(1)).expect("an entry");
+    let body = good.windows(5).position(|w| w == b"}\n0\n\n");
+    let body = body.expect("the first body") + 2;
+    for place in [body - 1, body + 2] {
+        let mut bytes = good.clone();
+        bytes[place] = b' ';
+        fs::write(kit.entry(1), bytes).expect("damaged");
+        let refused = kit.refused(|past| past.undo(None), Force::Yes);
+        let start = "the journal of turn 1 (task 1) is damaged at byte ";
+        assert!(refused.starts_with(start), "{place}: {refused}");
+    }
+}
+
+#[test]
 fn an_entry_without_a_beginning_is_passed_over() {
     let mut kit = Kit::with(&[("a.txt", "0\n")]);
     kit.turn(&[("a.txt", Some("1\n"))]);
