@@ -147,6 +147,22 @@ fn variables_count_where_no_flag_does() {
     );
 }
 
+/// zcoder.zsh has `ZCODER_THINK=true`.
+#[test]
+fn a_variable_may_say_on_and_off_in_other_words() {
+    let think = |word: &str| {
+        let typed = typed_with(&["-p", "x"], &[("ZCODER_THINK", word)]).expect("right");
+        settings::server(&typed).expect("right").options.think
+    };
+    for word in ["on", "true", "1", "yes"] {
+        assert_eq!(think(word), Some(Think::On), "{word}");
+    }
+    for word in ["off", "false", "0", "no"] {
+        assert_eq!(think(word), Some(Think::Off), "{word}");
+    }
+    assert_eq!(think("low"), Some(Think::Low));
+}
+
 #[test]
 fn what_is_wrong_with_a_command_line_is_named() {
     let none: &[(&str, &str)] = &[];

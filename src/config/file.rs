@@ -134,9 +134,9 @@ impl Setting {
 /// The bytes of a file of ours; `None`: there is none. A link is followed: the user or the site has put it there.
 pub(super) fn bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let is_link = || fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
-    let opened = file::open_regular(path).or_else(|error| match is_link() {
-        true => file::open_regular(&path.canonicalize()?),
-        false => Err(error),
+    let opened = file::open_regular(path).or_else(|error| match error.kind() {
+        ErrorKind::InvalidInput if is_link() => file::open_regular(&path.canonicalize()?),
+        _ => Err(error),
     });
     let file = match opened {
         Ok(file) => file,
@@ -399,10 +399,13 @@ fn text(row: &Flag, value: Value<'_>) -> Result<OsString, String> {
             Some(false) => Some(Given::OFF),
             None => return Err("true or false".to_string()),
         },
-        Takes::OneOf(words) => match string.filter(|word| words.contains(word)) {
-            None => return Err(list(words)),
-            word => word,
-        },
+        Takes::OneOf(words) => {
+            let switch = value.as_bool().map(|on| if on { "on" } else { "off" });
+            match string.or(switch).filter(|word| words.contains(word)) {
+                None => return Err(list(words)),
+                word => word,
+            }
+        }
         Takes::Number(_) => value.as_number().map(|number| number.text).or(string),
         Takes::Value(_) | Takes::File(_) | Takes::Folder(_) => string,
     };

@@ -208,33 +208,45 @@ fn variables(command: Command, env: Env<'_>) -> Result<Vec<Given>, UsageError> {
         let Some((name, value)) = set.find(|(_, value)| !value.is_empty()) else {
             continue;
         };
-        let given = Given {
+        let mut given = Given {
             id: row.id,
             value,
             source: Source::Variable(name),
         };
         match row.takes {
-            Takes::Value(_) | Takes::Number(_) | Takes::File(_) | Takes::Folder(_) => {
-                out.push(given)
-            }
+            Takes::Value(_) | Takes::Number(_) | Takes::File(_) | Takes::Folder(_) => {}
             Takes::OneOf(words) => {
+                // What is on or off may be said in the words of a flag without a value.
+                let word = match (words.contains(&"on"), switch(given.text()?)) {
+                    (true, Some(true)) => Some("on"),
+                    (true, Some(false)) => Some("off"),
+                    (_, _) => None,
+                };
+                if let Some(word) = word {
+                    given.value = OsString::from(word);
+                }
                 one_of(&given, words)?;
-                out.push(given);
             }
-            Takes::Nothing => match given.text()? {
-                "1" | "true" | "yes" | "on" => out.push(Given {
-                    value: OsString::new(),
-                    ..given
-                }),
-                "0" | "false" | "no" | "off" => out.push(Given {
-                    value: OsString::from(Given::OFF),
-                    ..given
-                }),
-                _ => return Err(given.bad("1, true, yes, on, 0, false, no or off")),
-            },
+            Takes::Nothing => {
+                given.value = match switch(given.text()?) {
+                    Some(true) => OsString::new(),
+                    Some(false) => OsString::from(Given::OFF),
+                    None => return Err(given.bad("1, true, yes, on, 0, false, no or off")),
+                };
+            }
         }
+        out.push(given);
     }
     Ok(out)
+}
+
+/// On or off, as variables say it.
+fn switch(word: &str) -> Option<bool> {
+    match word {
+        "1" | "true" | "yes" | "on" => Some(true),
+        "0" | "false" | "no" | "off" => Some(false),
+        _ => None,
+    }
 }
 
 fn one_of(given: &Given, words: &[&str]) -> Result<(), UsageError> {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use zcoder::config::flags::{FLAGS, Files};
 use zcoder::config::keys::KEYS;
 use zcoder::config::{Id, Key, Paths, Source, Typed, UsageError, layers, permissions, settings};
+use zcoder::model::Think;
 use zcoder::policy::{CommandMode, EditMode, Profile};
 
 /// A machine of its own: `site.json`, `user/config.json`, and a project.
@@ -335,6 +336,24 @@ fn what_is_on_in_a_file_is_switched_off_by_the_next_one() {
         .typed("{\"strict_finish\": false}", &[("ZCODER_QUIET", "0")], &[])
         .expect("right");
     assert!(!typed.is_on(Id::Quiet) && !typed.is_on(Id::StrictFinish));
+}
+
+#[test]
+fn a_setting_that_is_on_or_off_may_be_true_or_false() {
+    for (value, expected) in [
+        ("true", Some(Think::On)),
+        ("false", Some(Think::Off)),
+        ("\"low\"", Some(Think::Low)),
+    ] {
+        let machine = Machine::with("", &format!("{{\"think\": {value}}}"));
+        let (typed, _) = machine.typed("", &[], &[]).expect("right");
+        let options = settings::server(&typed).expect("right").options;
+        assert_eq!(options.think, expected, "{value}");
+    }
+    wrong(
+        "{\"edits\": true}",
+        "~/user/config.json:1:11: `edits`: expected auto, ask or deny",
+    );
 }
 
 #[test]
