@@ -145,11 +145,19 @@ pub(super) fn build(
         ));
         policy.without_builtin();
     }
-    let (rules, warnings) = user_rules(paths);
-    for warning in warnings {
-        note(&format!("zcoder: {warning}"));
+    let own = paths.config.as_ref().map(|folder| folder.join("rules"));
+    let site = paths.site.with_file_name("rules");
+    for (path, author) in own
+        .map(|path| (path, Author::User))
+        .into_iter()
+        .chain([(site, Author::Site)])
+    {
+        let (rules, warnings) = rules_of(&path, paths, author);
+        for warning in warnings {
+            note(&format!("zcoder: {warning}"));
+        }
+        policy.add_rules(rules);
     }
-    policy.add_rules(rules);
     if let Some(kept) = kept(paths, root) {
         policy.keep_in(kept);
     }
@@ -170,13 +178,10 @@ fn searched_inside(root: &Path) -> Option<PathBuf> {
     })
 }
 
-/// The user's own rules, and what there is to say about them.
-pub(super) fn user_rules(paths: &Paths) -> (Vec<Rule>, Vec<String>) {
-    let Some(path) = paths.config.as_ref().map(|folder| folder.join("rules")) else {
-        return (Vec::new(), Vec::new());
-    };
-    let name = paths.shown(&path);
-    let text = match read(&path) {
+/// The rules of the user or the site, and what there is to say about them.
+fn rules_of(path: &Path, paths: &Paths, author: Author) -> (Vec<Rule>, Vec<String>) {
+    let name = paths.shown(path);
+    let text = match read(path) {
         Ok(None) => return (Vec::new(), Vec::new()),
         Ok(Some(bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => {
@@ -184,7 +189,7 @@ pub(super) fn user_rules(paths: &Paths) -> (Vec<Rule>, Vec<String>) {
             return (rules, vec![format!("{name}: {error}; {}", fault.text)]);
         }
     };
-    let (rules, faults) = rules::read(&text, &name, Author::User);
+    let (rules, faults) = rules::read(&text, &name, author);
     let mut warnings: Vec<String> = faults.iter().map(|fault| faulty(&name, fault)).collect();
     for rule in &rules {
         if let Some(warning) = rule.warning() {

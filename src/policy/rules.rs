@@ -88,7 +88,10 @@ pub struct Fault {
 pub enum Author {
     /// The user: everything counts.
     User,
-    /// A project: it may only tighten.
+    /// The machine's site, and a project: they may only tighten. Of all files together deny beats ask beats allow, so what one of these
+    /// asks or denies no other file takes back.
+    Site,
+    /// As the site.
     Project,
 }
 
@@ -212,9 +215,15 @@ fn rule_of(
         other => other,
     };
     match (action, fault) {
-        (Action::Allow, _) if author == Author::Project => {
-            let text = "a project cannot allow anything; the line was left out (put it into your own rules)";
-            Err((None, text.to_string()))
+        (Action::Allow, _) if author != Author::User => {
+            let who = match author {
+                Author::Site => "a site",
+                Author::Project | Author::User => "a project",
+            };
+            let text = format!(
+                "{who} cannot allow anything; the line was left out (put it into your own rules)"
+            );
+            Err((None, text))
         }
         (_, None) => Ok(Some(Rule {
             action,

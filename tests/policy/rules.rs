@@ -185,15 +185,53 @@ fn a_line_with_a_fault_is_named_and_read_in_the_safe_way() {
 }
 
 #[test]
-fn a_project_may_only_tighten() {
-    let (lines, faults) = read_as(
-        "allow make\nask ctest\ndeny curl\n'allow' x",
-        Author::Project,
-    );
-    assert_eq!(lines, ["ask ctest", "deny curl"]);
-    let text =
-        "a project cannot allow anything; the line was left out (put it into your own rules)";
-    assert_eq!(faults, [format!("1: {text}"), format!("4: {text}")]);
+fn a_project_and_a_site_may_only_tighten() {
+    for (author, who) in [(Author::Project, "project"), (Author::Site, "site")] {
+        let (lines, faults) = read_as("allow make\nask ctest\ndeny curl\n'allow' x", author);
+        assert_eq!(lines, ["ask ctest", "deny curl"]);
+        let text = format!(
+            "a {who} cannot allow anything; the line was left out (put it into your own rules)"
+        );
+        assert_eq!(faults, [format!("1: {text}"), format!("4: {text}")]);
+    }
+}
+
+#[test]
+fn whoever_tightens_has_the_last_word() {
+    use zcoder::policy::{CommandMode, EditMode, Policy, Profile, Verdict};
+    let word = |verdict: &Verdict<_>| match verdict {
+        Verdict::Allowed(_) => "allow",
+        Verdict::Ask(_) => "ask",
+        Verdict::Denied { .. } => "deny",
+    };
+    let lines = ["allow", "ask", "deny"];
+    for user in lines {
+        for site in lines {
+            for project in lines {
+                let files = [
+                    (user, Author::User),
+                    (site, Author::Site),
+                    (project, Author::Project),
+                ];
+                // What a site or a project allows is nothing.
+                let tighter = files[1..].iter().map(|(line, _)| *line);
+                let tighter = tighter.filter(|line| *line != "allow");
+                let expected = tighter.chain([user]).max().unwrap_or("ask");
+                // In whatever order they are read.
+                for turn in 0..files.len() {
+                    let mut policy =
+                        Policy::new(CommandMode::Ask, EditMode::Auto, Profile::Coding, None);
+                    for at in 0..files.len() {
+                        let (line, author) = files[(turn + at) % files.len()];
+                        let text = format!("{line} make");
+                        policy.add_rules(rules::read(&text, "rules", author).0);
+                    }
+                    let found = policy.command(super::command("make all"));
+                    assert_eq!(word(&found), expected, "{user}, {site}, {project}");
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -232,11 +270,13 @@ fn any_bytes_of_a_file_are_read() {
     let seed = b"allow make all\nask git 'push it' # x\ndeny rm -rf $(id) `x` \"y\"\n* <<E\n";
     for _ in 0..2_000 {
         let text = String::from_utf8_lossy(&rng.mutate(seed)).into_owned();
-        let (rules, _) = rules::read(&text, "rules", Author::Project);
-        assert!(
-            rules.iter().all(|rule| rule.action() != Action::Allow),
-            "{text:?}"
-        );
+        for author in [Author::Project, Author::Site] {
+            let (rules, _) = rules::read(&text, "rules", author);
+            assert!(
+                rules.iter().all(|rule| rule.action() != Action::Allow),
+                "{text:?}"
+            );
+        }
         let (rules, _) = rules::read(&text, "rules", Author::User);
         for rule in rules
             .iter()
