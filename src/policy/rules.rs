@@ -15,7 +15,8 @@
 //! a command. Of the rules that match, deny beats ask beats allow; their order means nothing.
 //!
 //! An allow is read narrowly, a deny and an ask widely: an allow wants the very words; a deny also sees through paths (`/bin/rm`),
-//! wrappers, scripts of `sh -c`, options in between, and where a word's value is not known it may match, so the command asks.
+//! wrappers, scripts of `sh -c`, options in between, and where a word's value is not known, or an option is a shorter or longer form of the rule's (`--har`,
+//! `-fr`, `-r -f`), it may match, so the command asks.
 //!
 //! A line that cannot be read is reported, and read in the safe way: an `allow` not at all; a `deny` or `ask` by the words before the
 //! fault, which match more; with any other first word as `ask` for the words after it. Limits: [`MAX_BYTES`] a file, [`MAX_RULES`] rules;
@@ -513,7 +514,23 @@ fn compare(pattern: &Pattern, word: &Word) -> Match {
         Pattern::Any => Match::Yes,
         Pattern::Word { text, .. } if *text == word.text => Match::Yes,
         Pattern::Word { .. } if word.glob.is_some() => Match::Maybe,
+        Pattern::Word { text, .. } if is_longer(text, &word.text) => Match::Maybe,
         Pattern::Word { .. } => Match::No,
+    }
+}
+
+/// `--har` and `--hard=x` for `--hard`: programs take both.
+fn is_longer(option: &str, word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    name.starts_with("--") && name.len() > 3 && option.starts_with(name)
+}
+
+/// Letters of `-rf`; none of `--force`, `-` and `-1`.
+fn letters(word: &str) -> &str {
+    let letters = word.strip_prefix('-').unwrap_or("");
+    match letters.bytes().all(|b| b.is_ascii_alphabetic()) {
+        true => letters,
+        false => "",
     }
 }
 
@@ -535,6 +552,21 @@ fn follow(patterns: &[Pattern], words: &[Word]) -> Match {
     // best[n]: how sure it is that the first n patterns have been met so far, with nothing but options since.
     let mut best = vec![Match::No; patterns.len() + 1];
     best[0] = Match::Yes;
+    // `-fr`, `-rfv` and `-r -f` for `-rf`.
+    let given: String = words.iter().map(|word| letters(&word.text)).collect();
+    let among = |pattern: &Pattern, word: &Word| match pattern {
+        Pattern::Word { text, .. } => {
+            let wanted = letters(text);
+            !wanted.is_empty()
+                && wanted.chars().all(|c| given.contains(c))
+                && letters(&word.text).contains(|c| wanted.contains(c))
+        }
+        Pattern::Any => false,
+    };
+    let compare = |pattern: &Pattern, word: &Word| match compare(pattern, word) {
+        Match::No if among(pattern, word) => Match::Maybe,
+        found => found,
+    };
     let mut met = best[patterns.len()];
     for (at, word) in words.iter().enumerate() {
         let is_option = word.text.starts_with('-');
@@ -544,11 +576,16 @@ fn follow(patterns: &[Pattern], words: &[Word]) -> Match {
             false if !word.unknown && !after_option => Match::No,
             true | false => Match::Maybe,
         };
+        // `rm src -rf`: most programs take options behind what they work on.
+        let passed = |n: usize| match patterns.get(n) {
+            Some(Pattern::Word { text, .. }) if text.starts_with('-') => skipped.max(Match::Maybe),
+            Some(_) | None => skipped,
+        };
         for n in (0..patterns.len()).rev() {
             let taken = best[n].min(compare(&patterns[n], word));
-            best[n + 1] = best[n + 1].min(skipped).max(taken);
+            best[n + 1] = best[n + 1].min(passed(n + 1)).max(taken);
         }
-        best[0] = best[0].min(skipped);
+        best[0] = best[0].min(passed(0));
         met = met.max(best[patterns.len()]);
     }
     met

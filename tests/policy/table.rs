@@ -124,6 +124,18 @@ fn under_yes_rules_still_ask_and_deny() {
         ("ask", "for f in a; do make; done"),
         ("ask", "rm -r /home"),
         ("deny", "rm -rf src"),
+        // The same options, written otherwise.
+        ("ask", "rm -fr src"),
+        ("ask", "rm -rfv src"),
+        ("ask", "rm -r -f src"),
+        ("ask", "rm src -vr -f"),
+        ("ask", "rm src -rf"),
+        ("ask", "git reset HEAD --hard"),
+        ("ask", "sh -c 'rm -fr src'"),
+        ("allow", "rm -f src/a.c"),
+        ("ask", "git reset --har"),
+        ("ask", "git reset --hard=x"),
+        ("allow", "git reset --soft"),
         ("deny", "find . -exec rm -rf {} +"),
         ("deny", "sudo make install"),
     ] {
