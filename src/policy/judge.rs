@@ -271,7 +271,7 @@ fn surprise(simple: &Simple, place: &Place, named: usize) -> Option<String> {
     }
     let pattern = programs::pattern(&simple.words);
     for (at, word) in simple.words.iter().enumerate().skip(named) {
-        if word.glob == Some(Glob::Leading) {
+        if word.glob == Some(Glob::Leading) || word.glob.is_some() && word.text.starts_with('-') {
             return Some(format!(
                 "`{}` may stand for a file's name that is an option",
                 word.text

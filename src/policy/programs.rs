@@ -293,7 +293,7 @@ const EXEC_OPTIONS: &[Options] = &[
     options(&["ag", "ack"], "", &["--pager", "--output", "--files-from", "--ackrc"]),
     options(&["sort", "gsort"], "oT", &["--output", "--compress-program", "--temporary-directory", "--files0-from"]),
     options(&["uniq"], "", &[]),
-    options(&["tar", "gtar", "bsdtar"], "IFPT", &["--to-command", "--use-compress-program", "--checkpoint-action", "--rsh-command", "--rmt-command",
+    options(&["tar", "gtar", "bsdtar"], "IFPTh", &["--dereference", "--to-command", "--use-compress-program", "--checkpoint-action", "--rsh-command", "--rmt-command",
         "--info-script", "--new-volume-script", "--absolute-names", "--files-from", "--use-compress-prog"]),
     options(&["zip"], "T", &["--unzip-command", "-TT"]),
     options(&["split", "gsplit"], "", &["--filter"]),
@@ -315,7 +315,9 @@ const EXEC_OPTIONS: &[Options] = &[
     options(&["gcc", "g++", "cc", "c++", "clang", "clang++"], "B", &["-wrapper", "-fplugin", "-specs", "--specs", "-Xclang", "-load", "-fuse-ld"]),
     options(&["man"], "PHC", &["--pager", "--html", "--config-file", "--preprocessor"]),
     options(&["less", "more", "most"], "ok", &["--log-file", "--lesskey-file", "--LOG-FILE"]),
-    options(&["tree", "ls", "du"], "o", &[]),
+    options(&["tree"], "ol", &[]),
+    options(&["ls"], "L", &["--dereference"]),
+    options(&["du"], "L", &["--dereference", "--files0-from"]),
     options(&["pytest", "py.test"], "", &["--rootdir", "--basetemp", "--log-file", "--junitxml", "--junit-xml"]),
     options(&["pre-commit"], "c", &["--config"]),
     options(&["gh"], "", &["--editor", "--web"]),
@@ -417,6 +419,9 @@ pub(super) fn exec_option(words: &[Word], from: usize) -> Option<&str> {
             }
         }
     }
+    if let Some(word) = given_to(name, rest) {
+        return Some(word);
+    }
     let row = EXEC_OPTIONS.iter().find(|row| row.names.contains(&name))?;
     let first = from.max(1);
     let words = words.iter().enumerate().skip(first);
@@ -439,6 +444,84 @@ pub(super) fn exec_option(words: &[Word], from: usize) -> Option<&str> {
                     .any(|option| stands_for(&word.text, option))
         });
     found.map(|(_, word)| word.text.as_str())
+}
+
+/// Variables of make that say what is read and what is run.
+const MAKE_VARIABLES: &[&str] = &[
+    "SHELL",
+    ".SHELLFLAGS",
+    "MAKE",
+    "MAKEFILES",
+    "MAKEFLAGS",
+    "GNUMAKEFLAGS",
+    "MFLAGS",
+];
+
+/// Endings of CMake's variables that name programs, or files it runs.
+const CMAKE_ENDINGS: &[&str] = &[
+    "_COMPILER",
+    "_LAUNCHER",
+    "_PROGRAM",
+    "_LINKER",
+    "_EMULATOR",
+    "_FILE",
+    "_INCLUDE",
+    "_INCLUDES",
+    "_BEFORE",
+    "_EXECUTABLE",
+];
+
+/// What is no option and says what is run all the same: `CC='sh -c id'` of make, `host:a.tar` of tar, `-DX_COMPILER=./x` of CMake.
+fn given_to<'w>(name: &str, words: &'w [Word]) -> Option<&'w str> {
+    let found = match name {
+        "make" | "gmake" => words.iter().find(|word| sets_in_make(word)),
+        // A name with a colon is a file on another machine, to which it logs in.
+        "tar" | "gtar" | "bsdtar" => words.iter().find(|word| word.text.contains(':')),
+        "cmake" => {
+            let own = words.iter().take_while(|word| word.text != "--");
+            let mut value = false;
+            let mut sets = own.filter(|word| {
+                let text = word.text.as_str();
+                let set = std::mem::replace(&mut value, text == "-D");
+                set && sets_in_cmake(text) || text.strip_prefix("-D").is_some_and(sets_in_cmake)
+            });
+            // Behind `--` it is make's, or ninja's.
+            let builder = words.iter().skip_while(|word| word.text != "--").skip(1);
+            let jobs = |word: &&Word| !is_jobs(&word.text);
+            sets.next().or_else(|| builder.filter(jobs).next())
+        }
+        _ => None,
+    };
+    found.map(|word| word.text.as_str())
+}
+
+/// `X=$(shell id)` is run where it is used, `X!=id` at once, and a file's name may be either.
+fn sets_in_make(word: &Word) -> bool {
+    let Some((name, value)) = word.text.split_once('=') else {
+        return word.glob.is_some();
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.+-,:@%/".contains(c);
+    let name = name.trim_end_matches([':', '+', '?']);
+    word.glob.is_some()
+        || !name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
+        || MAKE_VARIABLES.contains(&name)
+        || !value.chars().all(plain)
+        || value.starts_with('-') && value.len() > 3
+        || value.contains('/') && !name.ends_with("DIR") && !name.ends_with("PREFIX")
+}
+
+fn sets_in_cmake(setting: &str) -> bool {
+    let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+    let name = name.split(':').next().unwrap_or(name).to_ascii_uppercase();
+    CMAKE_ENDINGS.iter().any(|end| name.ends_with(end)) && value.contains(['/', '.', '$', ';', ' '])
+}
+
+/// `-j8`, `-j`, `8`, `-k`.
+fn is_jobs(word: &str) -> bool {
+    let digits = word.strip_prefix("-j").unwrap_or(word);
+    digits.bytes().all(|b| b.is_ascii_digit()) || word == "-k"
 }
 
 /// `--out`, `--output=x` and `--output` for `--output`; `-exec` for itself.
@@ -577,11 +660,27 @@ fn until(text: &str, delimiter: char) -> Option<&str> {
             chars.next();
         } else if c == delimiter {
             // In brackets a delimiter is a letter to some implementations and the end to others.
-            let open = text[..at].rfind('[') > text[..at].rfind(']');
-            return (!open).then(|| &text[at + c.len_utf8()..]);
+            return is_closed(&text[..at]).then(|| &text[at + c.len_utf8()..]);
         }
     }
     None
+}
+
+/// Whether every bracket of a pattern is closed, however it is read: `[]…]` and `[^]…]` hold a `]`, `[[:x:]…]` a bracket, and a
+/// backslash in one is a letter or hides the next.
+fn is_closed(pattern: &str) -> bool {
+    let mut rest = pattern;
+    while let Some(open) = rest.find('[') {
+        let inside = rest[open + 1..].trim_start_matches('^');
+        let Some(close) = inside.find(']').filter(|close| *close > 0) else {
+            return false;
+        };
+        if inside[..close].contains(['[', '\\']) {
+            return false;
+        }
+        rest = &inside[close + 1..];
+    }
+    true
 }
 
 /// Which word is a pattern or a script and no path, for programs that take one first.
