@@ -7,5 +7,6 @@ mod failures;
 mod fake;
 mod policy;
 mod requests;
+mod saves;
 mod turns;
 mod undo;

@@ -298,6 +298,7 @@ fn setup(
             max_time: Some(MAX_TIME),
         },
         compaction: Compaction::default(),
+        author: super::run::author(),
         log: Log::in_memory().map_err(|error| format!("cannot name a session: {error}"))?,
         // The sample project goes when the demo ends.
         journal: Journal::off(),

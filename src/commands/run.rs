@@ -23,9 +23,10 @@ use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, Options};
 use crate::model::Backend;
 use crate::protocol::{Op, Status, Tap};
-use crate::session::Log;
+use crate::session::{Author, FrontEnd, Log, Store};
+use crate::sys::host;
 use crate::sys::poll::{self, Wake};
-use crate::sys::tty::Tty;
+use crate::sys::tty::{self, Tty};
 use crate::sys::{Cancel, random};
 use crate::text;
 use crate::tools::{Toolbox, Workspace};
@@ -101,27 +102,60 @@ fn setup(
         checks,
     );
     let ignore_rules = git::ignore_rules(&settings.paths);
-    let temp = &settings.paths.temp;
-    let outputs = temp.join(format!("zcoder-{}", random::id(12)?));
-    let log = Log::in_memory()?;
     let root = workspace.root().to_path_buf();
+    let (log, outputs, passing) = match sessions(settings, &root) {
+        Some(store) => {
+            let log = store.begin(permissions.profile)?;
+            let outputs = store.folder().join(&log.id().0).join("output");
+            (log, outputs, false)
+        }
+        None => {
+            let name = format!("zcoder-{}", random::id(12)?);
+            (Log::in_memory()?, settings.paths.temp.join(name), true)
+        }
+    };
     Ok(Setup {
         journal: undo::journal(&settings.paths, &root, &log.id().0),
         backend: Backend::ollama(&settings.server.options, tap.clone()),
         model: settings.server.options.clone(),
-        toolbox: Toolbox::new(workspace, settings.tools.clone(), outputs, true)
+        toolbox: Toolbox::new(workspace, settings.tools.clone(), outputs, passing)
             .with_ignore_rules(ignore_rules),
         policy,
         profile: permissions.profile,
         limits: settings.turn,
         compaction: settings.compaction,
         log,
+        author: author(),
         tap,
         interactive,
         refuses: permissions.deny_questions.then_some("--deny-commands"),
         strict_finish: settings.strict_finish,
         offline: settings.offline,
     })
+}
+
+/// Where this run is kept; `None`: nowhere.
+fn sessions(settings: &Settings, root: &Path) -> Option<Store> {
+    if settings.ephemeral || settings.preview {
+        return None;
+    }
+    let Some(state) = &settings.paths.state else {
+        note(
+            "zcoder: this session is kept nowhere: none of HOME, XDG_STATE_HOME and ZCODER_HOME names a folder for it \
+             (--ephemeral does without one)",
+        );
+        return None;
+    };
+    Some(Store::new(state, root))
+}
+
+/// Who asks.
+pub(super) fn author() -> Author {
+    Author {
+        uid: host::user(),
+        tty: tty::name().map(|path| path.to_string_lossy().into_owned()),
+        front: FrontEnd::OneShot,
+    }
 }
 
 /// Opens it, or says what is wrong with it.
@@ -298,7 +332,9 @@ fn preview(setup: Setup, task: Task, quiet: bool) -> u8 {
         }),
         Err(status) => {
             match &status {
-                Status::ServerFailed { reason } | Status::Unusable { reason } => complain(reason),
+                Status::ServerFailed { reason }
+                | Status::Unusable { reason }
+                | Status::NotSaved { reason } => complain(reason),
                 Status::NeedsApproval { what } | Status::Limit { which: what } => complain(what),
                 Status::Done | Status::Blocked | Status::Failed | Status::Cancelled => {}
             }

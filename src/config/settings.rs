@@ -389,6 +389,8 @@ pub struct Settings {
     pub preview: bool,
     /// `--offline`
     pub offline: bool,
+    /// `--ephemeral`
+    pub ephemeral: bool,
     /// `--record`
     pub record: Option<PathBuf>,
     /// `--debug-log`
@@ -425,6 +427,7 @@ impl Settings {
             quiet: typed.is_on(Id::Quiet),
             preview: typed.is_on(Id::WhatWouldBeSent),
             offline: typed.is_on(Id::Offline),
+            ephemeral: typed.is_on(Id::Ephemeral),
             record: file(typed, Id::Record, start)?,
             debug_log: file(typed, Id::DebugLog, start)?,
             guidance_names: typed.words_of(Key::GuidanceNames),

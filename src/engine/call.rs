@@ -14,6 +14,7 @@ use super::decide::TurnEnd;
 use super::guard::{self, Repeat};
 use super::permit::{Done, Permit};
 use super::prompt;
+use super::save;
 use super::turn::{Engine, Flow, Turn};
 use super::worker::{self, News, Touched};
 use crate::diff;
@@ -25,6 +26,7 @@ use crate::protocol::{
 use crate::session::Record;
 use crate::text;
 use crate::tools::{self, Call, Edit, Finish, Look, Prepared};
+use std::io;
 use std::sync::Arc;
 
 /// Characters of an argument in a summary.
@@ -89,7 +91,10 @@ impl Engine {
         };
         let repeat = turn.guard.observe(call, &outcome);
         turn.tally.ended(&outcome);
-        self.answer(call, outcome);
+        self.record_result(call, &outcome);
+        // Nothing comes of a result that is not safe; one that ends the turn is saved with the turn.
+        let end = end.or_else(|| self.save().err());
+        self.tell_result(call, outcome);
         match (end, repeat) {
             (Some(end), _) => Err(end),
             (None, Repeat::No) => Ok(()),
@@ -113,16 +118,21 @@ impl Engine {
             summary,
         };
         self.emit(call_started);
-        self.answer(call, cancelled(why));
+        let outcome = cancelled(why);
+        self.record_result(call, &outcome);
+        self.tell_result(call, outcome);
     }
 
-    /// The call's one result: on record, then told.
-    fn answer(&mut self, call: &ToolCall, outcome: ToolOutcome) {
+    /// The call's one result.
+    pub(super) fn record_result(&mut self, call: &ToolCall, outcome: &ToolOutcome) {
         self.append(Message::Tool {
             call: call.id.clone(),
             name: call.name.clone(),
             text: outcome.text.clone(),
         });
+    }
+
+    fn tell_result(&mut self, call: &ToolCall, outcome: ToolOutcome) {
         self.tap.see(&Stage::Outcome(&outcome));
         self.emit(Event::CallEnded {
             call: call.id.clone(),
@@ -191,12 +201,15 @@ impl Engine {
             return (failed("no session is open"), None);
         };
         let (log, journal) = (&mut conversation.log, &mut self.journal);
+        let mut told = Vec::new();
         let mut record = |record: JournalRecord, old: &[u8]| {
             journal.edit(&record, old)?;
             log.append(Record::Edit((&record).into()));
+            told.extend(save::commit(log).map_err(io::Error::other)?);
             Ok(())
         };
         let outcome = self.toolbox.apply(approved, &mut record);
+        told.into_iter().for_each(|event| self.emit(event));
         self.journal_notices();
         (outcome, None)
     }
@@ -208,6 +221,10 @@ impl Engine {
             Permit::Yes(approved) => approved,
             Permit::No(done) => return done,
         };
+        if let Err(end) = self.save() {
+            let text = "not run: the session could not be saved";
+            return (cancelled(text), Some(end));
+        }
         let running = self.toolbox.start(approved);
         let job = self.next_job();
         let cancel = turn.cancel.clone();
@@ -236,6 +253,7 @@ fn not_run(why: &TurnEnd) -> &'static str {
         | Status::ServerFailed { .. }
         | Status::Unusable { .. }
         | Status::NeedsApproval { .. }
+        | Status::NotSaved { .. }
         | Status::Limit { .. } => "not run: the turn ended before this call",
     }
 }

@@ -21,7 +21,7 @@ use super::prompt;
 use crate::model::{Backend, RequestBody, Shape, Think};
 use crate::policy::Profile;
 use crate::protocol::{Message, Note};
-use crate::session::{self, Checkpoint, Log, Record};
+use crate::session::{self, Checkpoint, Log, ModelRecord, Record, ToolStyle};
 use crate::tools::{self, Set};
 use std::sync::Arc;
 
@@ -37,6 +37,8 @@ pub(super) struct Conversation {
     pub(super) set: Set,
     can_think: bool,
     profile: Profile,
+    /// The server's address.
+    host: String,
     body: Arc<RequestBody>,
     /// Bytes of each message in the body.
     sizes: Vec<u64>,
@@ -49,6 +51,7 @@ impl Conversation {
     pub(super) fn open(
         log: Log,
         backend: &Backend,
+        host: String,
         plan: Plan,
         profile: Profile,
         environment: Message,
@@ -64,8 +67,10 @@ impl Conversation {
             text_style: plan.text_style,
             set: plan.set,
             profile,
+            host,
             written: 0,
         };
+        conversation.record_model();
         conversation.append(conversation.system());
         conversation.append(environment);
         conversation
@@ -106,6 +111,7 @@ impl Conversation {
     /// From now on without `think`.
     pub(super) fn drop_think(&mut self, backend: &Backend) {
         Arc::make_mut(&mut self.shape).think = None;
+        self.record_model();
         self.rebuild(backend);
     }
 
@@ -113,8 +119,25 @@ impl Conversation {
     pub(super) fn use_text_style(&mut self, backend: &Backend) {
         Arc::make_mut(&mut self.shape).native_tools = None;
         self.text_style = true;
+        self.record_model();
         self.log.append(Record::Message(self.system()));
         self.rebuild(backend);
+    }
+
+    /// What the requests from here on are made of.
+    fn record_model(&mut self) {
+        let model = ModelRecord {
+            name: self.shape.model.clone(),
+            host: self.host.clone(),
+            window: self.shape.window,
+            tool_style: match self.text_style {
+                true => ToolStyle::Text,
+                false => ToolStyle::Native,
+            },
+            tools: self.offered().iter().map(|name| name.to_string()).collect(),
+            think: self.shape.think.map(|think| think.json().to_string()),
+        };
+        self.log.append(Record::Model(model));
     }
 
     fn rebuild(&mut self, backend: &Backend) {

@@ -19,8 +19,9 @@
 //! accepted reply has exactly one result, in order. Invariant: within a session a request without its closing brackets is a byte prefix
 //! of the next one, but for what `conversation` names.
 //!
-//! Read next: `turn` (the loop), `wait` (the inbox), `call` and `permit` (from call to result), `decide` and `failure` (what a reply or its
-//! absence means), `compact` (a conversation longer than the window), `opening` (what happens once), `prompt` (our words).
+//! Read next: `turn` (the loop), `save` (what is safe when), `wait` (the inbox), `call` and `permit` (from call to result), `decide` and
+//! `failure` (what a reply or its absence means), `compact` (a conversation longer than the window), `opening` (what happens once),
+//! `prompt` (our words).
 mod budget;
 mod call;
 mod compact;
@@ -36,6 +37,7 @@ mod permit;
 mod prompt;
 mod receipt;
 mod review;
+mod save;
 mod turn;
 mod wait;
 mod worker;
@@ -74,6 +76,8 @@ pub struct Setup {
     pub compaction: Compaction,
     /// Where everything is recorded; empty.
     pub log: crate::session::Log,
+    /// Who asks.
+    pub author: crate::session::Author,
     /// What takes edits back, of the same session.
     pub journal: crate::undo::Journal,
     /// Watches every boundary.
@@ -153,6 +157,7 @@ pub fn preview(setup: Setup, prompt: Op, notice: &mut dyn FnMut(Event)) -> Resul
     let mut conversation = opening::open_conversation(
         setup.log,
         &setup.backend,
+        setup.model.target.endpoint().to_string(),
         plan,
         setup.profile,
         &setup.toolbox,

@@ -43,7 +43,9 @@ impl Engine {
                 "the session's log is gone; this is a bug in zcoder".to_string(),
             ));
         };
-        let conversation = open_conversation(log, &self.backend, plan, self.profile, &self.toolbox);
+        let host = self.options.target.endpoint().to_string();
+        let conversation =
+            open_conversation(log, &self.backend, host, plan, self.profile, &self.toolbox);
         self.conversation = Some(conversation);
         Ok(window)
     }
@@ -95,6 +97,7 @@ impl Engine {
 pub(super) fn open_conversation(
     log: Log,
     backend: &Backend,
+    host: String,
     plan: Plan,
     profile: Profile,
     toolbox: &Toolbox,
@@ -108,7 +111,7 @@ pub(super) fn open_conversation(
     // A name may hold line ends and worse; it goes into a sentence.
     let folder = text::visible(&folder);
     let environment = prompt::environment(&date, &text::line(&folder));
-    Conversation::open(log, backend, plan, profile, environment)
+    Conversation::open(log, backend, host, plan, profile, environment)
 }
 
 pub(super) fn model_event(found: &Found, options: &Options) -> Event {

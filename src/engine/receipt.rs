@@ -120,6 +120,7 @@ impl Tally {
                 format!("an approval was needed and nobody could answer: {what}")
             }
             Status::Limit { which } => format!("stopped by a limit: {which}"),
+            Status::NotSaved { reason } => format!("not saved: {reason}"),
             Status::Cancelled => "cancelled".to_string(),
         }
     }

@@ -15,6 +15,7 @@
 //!
 //! Read next: `wait`, `call`, `decide`.
 use super::budget::Budget;
+use super::call;
 use super::conversation::Conversation;
 use super::decide::{self, Step, Tries, TurnEnd};
 use super::failure::{self, Remedy};
@@ -28,7 +29,7 @@ use crate::policy::{Policy, Profile};
 use crate::protocol::{
     AskId, Event, Level, Message, Note, Op, RequestId, Stage, Status, Tap, TurnId,
 };
-use crate::session::{Log, Record};
+use crate::session::{Author, Log, Record};
 use crate::sys::Cancel;
 use crate::tools::Toolbox;
 use crate::undo::Journal;
@@ -75,6 +76,10 @@ pub(super) struct Engine {
     pub(super) cpu_share_said: bool,
     /// When the conversation is shortened.
     pub(super) budget: Budget,
+    /// Who asks.
+    pub(super) author: Author,
+    /// The turn whose request is on record.
+    pub(super) on_record: Option<TurnId>,
     ids: Ids,
 }
 
@@ -180,6 +185,8 @@ impl Engine {
             quitting: false,
             cpu_share_said: false,
             budget: Budget::new(setup.compaction),
+            author: setup.author,
+            on_record: None,
             ids: Ids::default(),
         }
     }
@@ -233,7 +240,7 @@ impl Engine {
                     ..Turn::unlimited(cancel, started)
                 };
                 self.budget.begin_turn();
-                let Err(end) = self.work(&mut turn, text, attachment);
+                let Err(end) = self.work(&mut turn, id, text, attachment);
                 // Whatever still works for this turn is given up.
                 turn.cancel.cancel();
                 (end, turn.tally)
@@ -256,15 +263,18 @@ impl Engine {
         let mut receipt = tally.receipt(end);
         // The answer is in the log already, as the model's last message.
         let answer = std::mem::take(&mut receipt.answer);
-        self.record(Record::Receipt {
-            turn,
-            receipt: receipt.clone(),
-        });
+        self.record_receipt(turn, receipt.clone());
         receipt.answer = answer;
         self.emit(Event::TurnEnded { turn, receipt });
     }
 
-    fn work(&mut self, turn: &mut Turn, text: &str, attachment: Option<&str>) -> Flow<Infallible> {
+    fn work(
+        &mut self,
+        turn: &mut Turn,
+        id: TurnId,
+        text: &str,
+        attachment: Option<&str>,
+    ) -> Flow<Infallible> {
         if text.trim().is_empty() && attachment.is_none_or(|attached| attached.trim().is_empty()) {
             let reason = "the prompt is empty".to_string();
             return Err(TurnEnd::new(Status::Unusable { reason }));
@@ -274,7 +284,7 @@ impl Engine {
         if let Some(cut) = prompt::cut_notice(attachment, limit) {
             self.notice(Level::Warning, cut);
         }
-        self.append(prompt::user(text, attachment, limit));
+        self.record_request(id, prompt::user(text, attachment, limit));
         loop {
             let reply = self.ask_model(turn)?;
             match decide::decide(reply, self.strict_finish, window, &mut turn.tries) {
@@ -294,11 +304,12 @@ impl Engine {
             self.catch_up(turn)?;
             turn.may_ask()?;
             self.make_room(turn)?;
+            self.save()?;
             let (request, bytes, answer) = self.send(turn)?;
             match answer {
                 Ok(reply) => {
                     turn.unreadable = 0;
-                    self.accept(turn, request, bytes, &reply);
+                    self.accept(turn, request, bytes, &reply)?;
                     return Ok(reply);
                 }
                 Err(error) => {
@@ -355,7 +366,14 @@ impl Engine {
         })
     }
 
-    fn accept(&mut self, turn: &mut Turn, request: RequestId, bytes: u64, reply: &Reply) {
+    /// A reply gets on record, and on the disk. If it cannot, it counts as one that never came, but for the log.
+    fn accept(
+        &mut self,
+        turn: &mut Turn,
+        request: RequestId,
+        bytes: u64,
+        reply: &Reply,
+    ) -> Flow<()> {
         turn.tally.replied(&reply.usage);
         let message = Message::Assistant {
             content: Arc::clone(&reply.content),
@@ -364,6 +382,14 @@ impl Engine {
         };
         self.append(message);
         self.see_reply();
+        if let Err(end) = self.save() {
+            let reason = "the session could not be saved".to_string();
+            for call in &reply.calls {
+                self.record_result(call, &call::cancelled(&format!("not run: {reason}")));
+            }
+            self.emit(Event::Discarded { request, reason });
+            return Err(end);
+        }
         self.emit(Event::Replied {
             request,
             usage: reply.usage,
@@ -380,6 +406,7 @@ impl Engine {
         if let Some(text) = disagreement {
             self.notice(Level::Warning, text);
         }
+        Ok(())
     }
 
     fn see_reply(&self) {

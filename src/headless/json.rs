@@ -39,13 +39,24 @@ pub fn event(event: &Event) -> Vec<u8> {
     line(|w| write_event(w, event))
 }
 
-/// What `--output json` prints: the receipt with what there was of a reply that broke off, the model and the notices of the run.
+/// What `--output json` prints: the receipt with what there was of a reply that broke off, the model, the session and the notices of the run.
 pub(super) fn summary(
     receipt: &Receipt,
     partial: &str,
     model: Option<&Event>,
+    saved: Option<&Event>,
     notices: &[Event],
 ) -> Vec<u8> {
+    let object = |w: &mut Writer, event: Option<&Event>| match event {
+        Some(event) => {
+            w.begin_object();
+            write_event(w, event);
+            w.end_object();
+        }
+        None => {
+            w.null();
+        }
+    };
     line(|w| {
         w.key("format").u64(FORMAT);
         write_receipt(w, receipt);
@@ -55,21 +66,12 @@ pub(super) fn summary(
             partial => w.string(partial),
         };
         w.key("model");
-        match model {
-            Some(model) => {
-                w.begin_object();
-                write_event(w, model);
-                w.end_object();
-            }
-            None => {
-                w.null();
-            }
-        }
+        object(w, model);
+        w.key("session");
+        object(w, saved);
         w.key("notices").begin_array();
         for notice in notices {
-            w.begin_object();
-            write_event(w, notice);
-            w.end_object();
+            object(w, Some(notice));
         }
         w.end_array();
     })
@@ -283,6 +285,14 @@ fn write_event(w: &mut Writer, event: &Event) {
         }
         Event::CompactionFailed { reason } => {
             w.string("compaction_failed").key("reason").string(reason);
+        }
+        Event::Saved {
+            session,
+            records,
+            head,
+        } => {
+            w.string("saved").key("session").string(session);
+            w.key("records").u64(*records).key("head").string(head);
         }
         Event::TurnEnded { turn, receipt } => {
             w.string("turn_ended").key("turn").u64(turn.0);
@@ -581,6 +591,7 @@ fn status(status: &Status) -> (&'static str, Option<&str>) {
         Status::Unusable { reason } => ("unusable", Some(reason)),
         Status::NeedsApproval { what } => ("needs_approval", Some(what)),
         Status::Limit { which } => ("limit", Some(which)),
+        Status::NotSaved { reason } => ("not_saved", Some(reason)),
         Status::Cancelled => ("cancelled", None),
     }
 }

@@ -133,6 +133,7 @@ pub fn run(setup: Setup, options: Options) -> u8 {
         yes: options.yes,
         partial: Partial::default(),
         model: None,
+        saved: None,
         notices: Vec::new(),
         receipt: None,
         ended_by: None,
@@ -187,6 +188,8 @@ struct Run {
     /// Of the reply under way, or of the last one if it broke off.
     partial: Partial,
     model: Option<Event>,
+    /// How far the session is safe.
+    saved: Option<Event>,
     notices: Vec<Event>,
     receipt: Option<Receipt>,
     ended_by: Option<Signal>,
@@ -254,6 +257,7 @@ impl Run {
             | Event::Compacted { .. }
             | Event::CompactionFailed { .. } => self.partial = Partial::default(),
             Event::Model { .. } => self.model = Some(event),
+            Event::Saved { .. } => self.saved = Some(event),
             Event::Notice { .. } if self.output == Output::Json => self.notices.push(event),
             Event::Notice { .. }
             | Event::TurnStarted { .. }
@@ -341,6 +345,7 @@ impl Run {
                         &receipt,
                         &self.partial.text,
                         self.model.as_ref(),
+                        self.saved.as_ref(),
                         &self.notices,
                     );
                     self.write(&line);
@@ -410,7 +415,9 @@ fn explain(status: &Status, yes: bool) {
     match status {
         Status::Done | Status::Blocked | Status::Failed => {}
         Status::Cancelled => complain("interrupted"),
-        Status::ServerFailed { reason } | Status::Unusable { reason } => complain(reason),
+        Status::ServerFailed { reason }
+        | Status::Unusable { reason }
+        | Status::NotSaved { reason } => complain(reason),
         Status::NeedsApproval { what } => complain(&needs_approval(what, yes)),
         Status::Limit { which } => complain(&format!("stopped at a limit: {which}")),
     }
@@ -434,7 +441,7 @@ pub fn needs_approval(what: &str, yes: bool) -> String {
 pub fn exit_code(status: &Status) -> u8 {
     match status {
         Status::Done => exit::DONE,
-        Status::Blocked | Status::Failed => exit::FAILED,
+        Status::Blocked | Status::Failed | Status::NotSaved { .. } => exit::FAILED,
         Status::Unusable { .. } => exit::USAGE,
         Status::ServerFailed { .. } => exit::SERVER,
         Status::NeedsApproval { .. } => exit::NOBODY,

@@ -55,6 +55,8 @@ pub(super) struct Progress {
     counter: Option<Counter>,
     tail: String,
     lines: u64,
+    /// The session and its head, as far as it is saved.
+    saved: Option<(String, String)>,
 }
 
 /// What is counted at the moment.
@@ -85,6 +87,7 @@ impl Progress {
             counter: None,
             tail: String::new(),
             lines: 0,
+            saved: None,
         }
     }
 
@@ -184,7 +187,16 @@ impl Progress {
                     &format!("not made, all stays as it is: {reason}"),
                 );
             }
-            Event::TurnEnded { receipt, .. } => self.receipt(receipt),
+            Event::Saved { session, head, .. } => {
+                self.saved = Some((session.clone(), head.clone()))
+            }
+            Event::TurnEnded { receipt, .. } => {
+                self.receipt(receipt);
+                if let Some((session, head)) = self.saved.take() {
+                    self.line("session", &session);
+                    self.line("", &format!("head {head}"));
+                }
+            }
             // A question is shown by whoever asks it; the rest is of no interest to a reader of lines.
             Event::Asked { .. } | Event::TurnStarted { .. } | Event::Closed => self.clear(),
         }
@@ -264,6 +276,7 @@ impl Progress {
             Status::Unusable { .. } => "nothing could be done",
             Status::NeedsApproval { .. } => "an approval was needed",
             Status::Limit { .. } => "stopped at a limit",
+            Status::NotSaved { .. } => "the session could not be saved",
             Status::Cancelled => "interrupted",
         };
         self.line("receipt", &format!("{verdict} ({elapsed})"));

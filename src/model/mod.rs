@@ -54,6 +54,19 @@ pub enum Think {
     High,
 }
 
+impl Think {
+    /// Its value in a request.
+    pub fn json(self) -> &'static str {
+        match self {
+            Think::On => "true",
+            Think::Off => "false",
+            Think::Low => "\"low\"",
+            Think::Medium => "\"medium\"",
+            Think::High => "\"high\"",
+        }
+    }
+}
+
 /// How the model is told of tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToolStyle {

@@ -7,7 +7,7 @@
 //! │ each request:      RequestSent Waiting* (Thinking|Content)*  then  Replied  or  Discarded
 //! │   each call:       CallStarted [Asked] [Decided] Output* CallEnded
 //! │   each command:    … CallEnded [Touched]
-//! │ anywhere:          Notice
+//! │ anywhere:          Notice, Saved
 //! TurnEnded
 //! between turns: Stepped, Reviewed, each the answer to an `Op`, or a Notice that says why not; Compacting … as above
 //! at any time:   Context, the answer to an `Op`
@@ -189,6 +189,15 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// What happened until here is on the disk; no crash can take it back.
+    Saved {
+        /// The session's id.
+        session: String,
+        /// How many records it has.
+        records: u64,
+        /// SHA-256 of the last one, in hex.
+        head: String,
+    },
     /// The turn is over.
     TurnEnded {
         /// Which turn.
@@ -292,6 +301,11 @@ pub enum Status {
     Limit {
         /// Which one, with its value.
         which: String,
+    },
+    /// The session could not be saved, so nothing more was done.
+    NotSaved {
+        /// What happened and what to do next.
+        reason: String,
     },
     /// The user stopped it.
     Cancelled,

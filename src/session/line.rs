@@ -305,6 +305,7 @@ fn write_receipt(json: &mut Writer, receipt: &Receipt) {
         Status::Unusable { reason } => ("unusable", Some(reason)),
         Status::NeedsApproval { what } => ("needs_approval", Some(what)),
         Status::Limit { which } => ("limit", Some(which)),
+        Status::NotSaved { reason } => ("not_saved", Some(reason)),
         Status::Cancelled => ("cancelled", None),
     };
     json.key("status").string(status);
@@ -539,6 +540,7 @@ fn receipt(line: &Field<'_>) -> Result<Receipt, FieldError> {
             "unusable" => Status::Unusable { reason: why()? },
             "needs_approval" => Status::NeedsApproval { what: why()? },
             "limit" => Status::Limit { which: why()? },
+            "not_saved" => Status::NotSaved { reason: why()? },
             "cancelled" => Status::Cancelled,
             _ => return Err(status.error("a status that this version knows")),
         },

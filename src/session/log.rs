@@ -21,6 +21,7 @@ use super::error::CommitError;
 use super::record::{Author, Header, Record};
 use super::view::view;
 use crate::protocol::{Message, TurnId};
+use crate::sha256::hex;
 use crate::sys::clock;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -114,6 +115,19 @@ impl Log {
             Keep::Memory | Keep::New { .. } => 0,
             Keep::Kept(place) => place.pointer().generation,
         }
+    }
+
+    /// Hash of the last committed record, in hex; `None` before the first commit.
+    pub fn head(&self) -> Option<String> {
+        match &self.keep {
+            Keep::Memory | Keep::New { .. } => None,
+            Keep::Kept(place) => Some(hex(&place.pointer().hash)),
+        }
+    }
+
+    /// From now on it is kept nowhere.
+    pub fn keep_in_memory(&mut self) {
+        self.keep = Keep::Memory;
     }
 
     /// Appends; returns the record's sequence number.

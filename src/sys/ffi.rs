@@ -242,7 +242,6 @@ unsafe extern "C" {
     fn grantpt(fd: c_int) -> c_int;
     fn unlockpt(fd: c_int) -> c_int;
     fn ptsname_r(fd: c_int, name: *mut c_char, len: usize) -> c_int;
-    #[cfg(target_os = "macos")]
     fn ttyname_r(fd: c_int, name: *mut c_char, len: usize) -> c_int;
 }
 
@@ -824,7 +823,6 @@ fn set_close_on_exec(fd: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 /// The device path of an open terminal.
-#[cfg(target_os = "macos")]
 pub(super) fn terminal_path(fd: BorrowedFd<'_>) -> io::Result<PathBuf> {
     // SAFETY: pointer and length describe one live buffer, which the call ends with NUL.
     name_of(|name, len| unsafe { ttyname_r(fd.as_raw_fd(), name, len) })

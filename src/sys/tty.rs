@@ -23,7 +23,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The kernel's own line buffer (N_TTY_BUF_SIZE).
 const MAX_LINE_BYTES: usize = 4096;
@@ -104,6 +104,14 @@ impl Tty {
     }
 }
 
+/// The device behind the first of our standard streams that is a terminal (`/dev/pts/3`).
+pub fn name() -> Option<PathBuf> {
+    let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+    let streams = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+    let mut paths = streams.into_iter().map(ffi::terminal_path);
+    paths.find_map(Result::ok)
+}
+
 fn open_device(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let options = options.read(true).write(true);
@@ -118,10 +126,5 @@ fn by_real_name(device: File) -> Option<File> {
 /// macOS answers `poll` on `/dev/tty` with POLLNVAL; the device's own name is fine. Standard streams know it.
 #[cfg(target_os = "macos")]
 fn by_real_name(_device: File) -> Option<File> {
-    let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
-    let streams = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
-    let path = streams
-        .into_iter()
-        .find_map(|fd| ffi::terminal_path(fd).ok())?;
-    open_device(&path).ok()
+    open_device(&name()?).ok()
 }

@@ -10,7 +10,7 @@ use zcoder::json::{Tree, Value};
 use zcoder::model::{Backend, Options};
 use zcoder::policy::{CommandMode, EditMode, Policy, Profile};
 use zcoder::protocol::{Decision, Event, Level, Op, Tap};
-use zcoder::session::Log;
+use zcoder::session::{Author, FrontEnd, Log};
 use zcoder::tools::{Limits, Toolbox, Workspace};
 use zcoder::undo::Journal;
 
@@ -52,6 +52,11 @@ pub(crate) fn setup(fake: &Fake, temp: &Temp) -> Setup {
         limits: TurnLimits::default(),
         compaction: Compaction::default(),
         log: Log::in_memory().expect("log"),
+        author: Author {
+            uid: 0,
+            tty: None,
+            front: FrontEnd::OneShot,
+        },
         journal: Journal::off(),
         tap,
         interactive: false,
@@ -276,6 +281,7 @@ pub(crate) fn show(events: &[Event]) -> Vec<String> {
                 count,
             } => format!("compacted {before} to {after}, {left_out} left out, number {count}"),
             Event::CompactionFailed { reason } => format!("not compacted: {reason}"),
+            Event::Saved { records, .. } => format!("saved {records}"),
             Event::Stepped(report) => format!("stepped: {report:?}"),
             Event::Reviewed {
                 patch,

@@ -90,7 +90,12 @@ fn next(event: Option<&Event>) -> Option<Event> {
             files: Vec::new(),
             more: 0,
         },
-        Some(Event::Touched { .. }) => Event::TurnEnded {
+        Some(Event::Touched { .. }) => Event::Saved {
+            session: word(),
+            records: 1,
+            head: word(),
+        },
+        Some(Event::Saved { .. }) => Event::TurnEnded {
             turn,
             receipt: Receipt {
                 status: Status::Done,

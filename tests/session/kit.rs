@@ -248,6 +248,7 @@ pub(crate) fn every_record() -> Vec<Record> {
         Status::Unusable { reason: why() },
         Status::NeedsApproval { what: why() },
         Status::Limit { which: why() },
+        Status::NotSaved { reason: why() },
         Status::Cancelled,
     ];
     records.extend(statuses.map(|status| Record::Receipt {

@@ -25,11 +25,13 @@ pub(crate) struct Ran {
     pub(crate) err: String,
 }
 
-/// `zcoder` in `folder` with nothing in its environment but PATH: no HOME, no locale.
+/// `zcoder` in `folder` with nothing in its environment but PATH: no HOME, no locale; and as there is no place to keep a session, the wish
+/// not to keep one.
 pub(crate) fn zcoder(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zcoder"));
     command.args(args).current_dir(folder).env_clear();
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.env("ZCODER_EPHEMERAL", "1");
     command.stdin(Stdio::null());
     command
 }

@@ -303,6 +303,7 @@ impl Show {
             | Event::Replied { .. }
             | Event::Decided { .. }
             | Event::Touched { .. }
+            | Event::Saved { .. }
             | Event::Stepped(_)
             | Event::Reviewed { .. }
             | Event::Context(_)
@@ -367,6 +368,7 @@ pub(super) fn is_done(receipt: &Receipt) -> bool {
         | Status::Unusable { .. }
         | Status::NeedsApproval { .. }
         | Status::Limit { .. }
+        | Status::NotSaved { .. }
         | Status::Cancelled => false,
     }
 }

@@ -23,7 +23,7 @@
 //! Read next: `chat.rs` (sending), `record.rs` (the answer).
 
 use crate::json::{Kind, Value, Writer, quote};
-use crate::model::{Shape, Think};
+use crate::model::Shape;
 use crate::protocol::{Message, ToolCall};
 
 const CLOSING: &[u8] = b"]}";
@@ -144,13 +144,8 @@ pub(super) fn load_body(shape: &Shape) -> Vec<u8> {
 fn write_loader(json: &mut Writer, shape: &Shape) {
     json.key("truncate").bool(false);
     json.key("shift").bool(false);
-    match shape.think {
-        None => {}
-        Some(Think::On) => drop(json.key("think").bool(true)),
-        Some(Think::Off) => drop(json.key("think").bool(false)),
-        Some(Think::Low) => drop(json.key("think").string("low")),
-        Some(Think::Medium) => drop(json.key("think").string("medium")),
-        Some(Think::High) => drop(json.key("think").string("high")),
+    if let Some(think) = shape.think {
+        json.key("think").raw(think.json());
     }
     json.key("options").begin_object();
     json.key("num_ctx").u64(shape.window);
