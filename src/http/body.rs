@@ -256,7 +256,8 @@ impl BodyDecoder {
     /// The fast path: takes chunks that lie whole in the input, with a plain size line, up to the first one that does not.
     /// That one, and whatever is wrong with it, is left to the careful path. Returns where it begins.
     fn whole_chunks(&mut self, mut at: usize, gathered: &mut Gathered<'_>) -> usize {
-        while let Some((line, size)) = plain_size_line(&gathered.bytes[at..]) {
+        let mut lines = SizeLines::default();
+        while let Some((line, size)) = lines.next(&gathered.bytes[at..]) {
             let data = at + line;
             let fits = size <= gathered.bytes.len() - data;
             let is_plain = fits
@@ -448,6 +449,37 @@ fn plain_size_line(bytes: &[u8]) -> Option<(usize, usize)> {
         }
     }
     None
+}
+
+/// Plain size lines, one behind the other. Many servers fill their chunks to one size: the line of the chunk before is known by its
+/// bytes and not read again.
+#[derive(Default)]
+struct SizeLines {
+    /// The line as the first bytes of a word, and which of the word they are: none for a line that would fill it.
+    word: u64,
+    mask: u64,
+    line: usize,
+    size: usize,
+}
+
+impl SizeLines {
+    /// As [`plain_size_line`].
+    #[inline]
+    fn next(&mut self, bytes: &[u8]) -> Option<(usize, usize)> {
+        let Some(word) = bytes.first_chunk() else {
+            return plain_size_line(bytes);
+        };
+        let word = u64::from_le_bytes(*word);
+        if self.mask == 0 || (word ^ self.word) & self.mask != 0 {
+            (self.line, self.size) = plain_size_line(bytes)?;
+            self.word = word;
+            self.mask = match self.line {
+                line @ ..8 => (1 << (8 * line)) - 1,
+                _ => 0,
+            };
+        }
+        Some((self.line, self.size))
+    }
 }
 
 /// What each byte is worth as a digit; 16 for those that are none.

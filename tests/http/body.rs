@@ -442,6 +442,50 @@ fn limits_narrower_than_the_fast_path_hold() {
 }
 
 #[test]
+fn size_lines_like_the_one_before() {
+    // Data like a size line, in a chunk whose size begins like the line before.
+    let data = "2\r\n".repeat(11);
+    let wire = format!("2\r\nab\r\n2\r\ncd\r\n21\r\n{data}\r\n2\r\nef\r\n0\r\n\r\n");
+    let body = format!("abcd{data}ef");
+    sound(Framing::Chunked, wire.as_bytes(), body.as_bytes(), 0);
+    let runs: [(&[u8], &[u8]); 4] = [
+        // The same size, differently written; with an extension; as long as a word, and longer.
+        (
+            b"3\r\nabc\r\n03\r\ndef\r\n3\r\nghi\r\n3;x\r\njkl\r\n3\r\nmno\r\n0\r\n\r\n",
+            b"abcdefghijklmno",
+        ),
+        (
+            b"00002\r\nab\r\n00002\r\ncd\r\n00003\r\nefg\r\n0\r\n\r\n",
+            b"abcdefg",
+        ),
+        (
+            b"000002\r\nab\r\n000002\r\ncd\r\n000003\r\nefg\r\n0\r\n\r\n",
+            b"abcdefg",
+        ),
+        (
+            b"00000002\r\nab\r\n00000002\r\ncd\r\n00000003\r\nefg\r\n0\r\n\r\n",
+            b"abcdefg",
+        ),
+    ];
+    for (wire, body) in runs {
+        sound(Framing::Chunked, wire, body, 0);
+    }
+    // Fewer bytes behind it than a word has.
+    broken(
+        Framing::Chunked,
+        b"1\r\na\r\n1\r\nb\r\n1\r\nc\r\n",
+        b"abc",
+        "connection closed after 3 body bytes, before the last chunk",
+    );
+    broken(
+        Framing::Chunked,
+        b"1\r\na\r\n1\r\nb\r\n1\r\ncd\r\n1\r\ne\r\n",
+        b"abc",
+        "chunk data does not end at body byte 16: expected CR LF, found 'd'",
+    );
+}
+
+#[test]
 fn a_claimed_size_costs_nothing() {
     let limits = Limits {
         body_bytes: u64::MAX,
