@@ -301,7 +301,7 @@ pub fn cloud_host(model: &str, remote_host: Option<&str>) -> Option<String> {
 /// The window and why ("loaded with 32,768"; "the model will reload").
 pub fn window(wish: &Wish, card: &Card, loaded: Option<&Loaded>) -> (u64, String) {
     let running = loaded.and_then(|loaded| loaded.context_length);
-    let (window, mut why) = match (wish.num_ctx, running) {
+    let (mut window, mut why) = match (wish.num_ctx, running) {
         (Some(wished), _) => (wished, "as set".to_string()),
         (None, Some(running)) if running >= LEAST_KEPT => {
             return (running, format!("loaded with {}", grouped(running)));
@@ -321,10 +321,12 @@ pub fn window(wish: &Wish, card: &Card, loaded: Option<&Loaded>) -> (u64, String
         },
     };
     if let Some(trained) = card.context_length.filter(|&trained| trained < window) {
-        why.push_str(&format!(
-            "; the model was trained for {} only, the server will use that",
+        why = format!(
+            "{} {why}, but the model was trained for {} only, and no server gives it more",
+            grouped(window),
             grouped(trained)
-        ));
+        );
+        window = trained;
     }
     if let Some(running) = running.filter(|&running| running != window) {
         why.push_str(&format!(

@@ -341,8 +341,8 @@ fn the_window_and_why() {
         Some(40960),
         Some(4096),
         (
-            65536,
-            "as set; the model was trained for 40,960 only, the server will use that; the model will reload, it is loaded with 4,096",
+            40960,
+            "65,536 as set, but the model was trained for 40,960 only, and no server gives it more; the model will reload, it is loaded with 4,096",
         ),
     );
     check_window(
