@@ -44,7 +44,9 @@ struct Plan {
     kept: Vec<u64>,
     left_out: u64,
     freed_tokens: u64,
-    /// Made since the user's latest message and left out.
+    /// The user's latest one.
+    message: String,
+    /// Made since then and left out.
     calls: Vec<String>,
 }
 
@@ -193,7 +195,7 @@ impl Engine {
             Ok(summary) => summary,
             Err(reason) => return Ok(Err(reason)),
         };
-        let calls = checkpoint::calls_line(&plan.calls, budget::checkpoint(window));
+        let calls = checkpoint::calls_line(&plan.message, &plan.calls, budget::checkpoint(window));
         let mut checkpoint = Checkpoint {
             note: checkpoint::for_model(&summary, &calls),
             kept: plan.kept,
@@ -236,10 +238,13 @@ impl Engine {
         let gone = |entry: &&Entry<'_>| !kept.contains(&entry.seq);
         let left_out = entries.iter().filter(gone).count() as u64;
         let freed_tokens = entries.iter().filter(gone).map(|entry| entry.tokens).sum();
-        let mut calls = Vec::new();
+        let (mut message, mut calls) = ("", Vec::new());
         for (seq, record) in (0..).zip(conversation.log.records()) {
             match record.message() {
-                Some(Message::User { .. }) => calls.clear(),
+                Some(Message::User { text }) => {
+                    message = text;
+                    calls.clear();
+                }
                 Some(Message::Assistant { calls: made, .. }) if !kept.contains(&seq) => {
                     calls.extend(made.iter().map(call::subject));
                 }
@@ -256,6 +261,7 @@ impl Engine {
             kept,
             left_out,
             freed_tokens,
+            message: message.to_string(),
             calls,
         })
     }

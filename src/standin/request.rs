@@ -21,12 +21,22 @@
 use super::catalog::{Model, find};
 use super::walk::{Done, Talk};
 use crate::json::{Kind, Tree, Value};
+use crate::text;
 
 /// What follows in a user message came through a pipe and is no sentence.
 const ATTACHMENT: &str = "\n\n[attached from standard input, ";
 
 /// The beginning of user messages that the client wrote itself.
 const NOTE: &str = "[note from zcoder";
+
+/// In a note: what the client wants is a summary of the conversation.
+const CHECKPOINT_WANTED: &str = "the conversation is about to be shortened";
+
+/// In a note, a line: which calls were made for a message and are no longer shown.
+const CALLS: &str = "Calls made since the message \"";
+
+/// Characters of the message there.
+const MESSAGE_CHARS: usize = 60;
 
 /// A request to answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -451,18 +461,20 @@ fn check_order(messages: &[Message]) -> Result<(), Refusal> {
     }
 }
 
+/// Tools of ours.
+const KNOWN: &[&str] = &[
+    "list_files",
+    "read_file",
+    "search_text",
+    "write_file",
+    "replace_text",
+    "apply_patch",
+    "run_command",
+    "finish_task",
+];
+
 /// Tools that a system message describes in the text protocol: those of ours that it names.
 fn described_tools(system: &str) -> Vec<String> {
-    const KNOWN: &[&str] = &[
-        "list_files",
-        "read_file",
-        "search_text",
-        "write_file",
-        "replace_text",
-        "apply_patch",
-        "run_command",
-        "finish_task",
-    ];
     if !system.contains("<function=") {
         return Vec::new();
     }
@@ -476,12 +488,19 @@ fn talk(messages: &[Message], tools: Vec<String>, style: Style) -> Talk {
         ..Talk::default()
     };
     let mut due: Vec<(String, String)> = Vec::new();
+    let mut left_out = None;
     for message in messages {
+        talk.checkpoint_wanted = false;
         match message.role {
             Role::System => {}
             Role::User => match text_result(&message.content, style) {
                 Some(result) => take_result(&mut talk, &mut due, result),
-                None if message.content.starts_with(NOTE) => talk.noted = true,
+                None if message.content.starts_with(NOTE) => {
+                    let calls = message.content.lines().find_map(|l| l.strip_prefix(CALLS));
+                    left_out = calls.or(left_out);
+                    talk.checkpoint_wanted = message.content.contains(CHECKPOINT_WANTED);
+                    talk.noted = calls.is_none();
+                }
                 None => {
                     let said = message.content.split(ATTACHMENT).next().unwrap_or("");
                     let prompt = std::mem::replace(&mut talk.prompt, said.to_string());
@@ -506,12 +525,25 @@ fn talk(messages: &[Message], tools: Vec<String>, style: Style) -> Talk {
             Role::Tool => take_result(&mut talk, &mut due, &message.content),
         }
     }
+    let first = talk.prompt.lines().next().unwrap_or_default();
+    let begin = format!("{}\": ", text::clip(first, MESSAGE_CHARS));
+    let calls = left_out.and_then(|line| line.strip_prefix(&begin));
+    let calls = calls.into_iter().flat_map(|calls| calls.split("; "));
+    let known = calls.filter_map(|call| {
+        let (name, about) = call.split_once(' ')?;
+        KNOWN.contains(&name).then(|| Done {
+            name: name.to_string(),
+            about: about.to_string(),
+            result: None,
+        })
+    });
+    talk.done.splice(0..0, known);
     talk
 }
 
 fn take_result(talk: &mut Talk, due: &mut Vec<(String, String)>, result: &str) {
     if let Some((name, about)) = due.pop() {
-        let result = result.to_string();
+        let result = Some(result.to_string());
         talk.done.push(Done {
             name: bare(&name).to_string(),
             about,

@@ -12,14 +12,21 @@
 //! So the steps below read like a program that waits for its calls, and a step may look at earlier results (a failing test is read,
 //! mended and run again).
 //!
+//! Asked for a checkpoint, because the conversation grew too long, it writes one; calls that the client left out since count as done,
+//! though nothing can be said of their results.
+//!
 //! Invariant: the answer depends on the conversation alone, and says nothing about a result that the result does not say.
 //!
 //! Next: `sentences.rs` makes the plan, `request.rs` the conversation, `records.rs` sends the answer.
 
 use super::project;
 use super::sentences::{EXAMPLES, Step, TEST, plan};
+use crate::json::Writer;
 use crate::text::counted;
 use std::borrow::Cow;
+
+/// Entries of one list in a checkpoint.
+const LIST_ENTRIES: usize = 4;
 
 /// A call as the stand-in makes it: all arguments are texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,8 +55,8 @@ pub struct Done {
     pub name: String,
     /// Its most telling argument: the command, else the path.
     pub about: String,
-    /// The result's text.
-    pub result: String,
+    /// The result's text; `None`: the client left it out to make room.
+    pub result: Option<String>,
 }
 
 /// The conversation, as far as the stand-in looks at it.
@@ -63,6 +70,8 @@ pub struct Talk {
     pub answered: bool,
     /// Whether the client added a note of its own since then: something went wrong with a reply.
     pub noted: bool,
+    /// The last message asks for a checkpoint: what has to be known to go on without the messages above.
+    pub checkpoint_wanted: bool,
     /// The prompt before, and what was done for it.
     pub before: Option<(String, Vec<Done>)>,
     /// Names of the tools that were offered.
@@ -71,6 +80,9 @@ pub struct Talk {
 
 /// The next answer.
 pub fn answer(talk: &Talk) -> Answer {
+    if talk.checkpoint_wanted {
+        return checkpoint(talk);
+    }
     let mut walk = Walk {
         talk,
         at: 0,
@@ -81,6 +93,52 @@ pub fn answer(talk: &Talk) -> Answer {
     match walk.steps(&steps) {
         Err(Next(answer)) => *answer,
         Ok(()) => walk.finish(),
+    }
+}
+
+/// What the conversation holds, as one JSON object: the lists that the client asks for.
+fn checkpoint(talk: &Talk) -> Answer {
+    let files = talk.done.iter().filter(|done| done.name == "read_file");
+    let mut files: Vec<String> = files.map(|done| done.about.clone()).collect();
+    files.dedup();
+    let verified = talk.done.iter().rev().filter(|done| done.result.is_some());
+    let verified = verified.map(|done| format!("{} {}: {}", done.name, done.about, said_by(done)));
+    let next = match talk.answered {
+        true => "wait for the next message",
+        false => "go on with the message",
+    };
+    let lists: [(&str, Vec<String>); 4] = [
+        ("goal", vec![first_line(&talk.prompt).to_string()]),
+        ("files", files),
+        ("verified", verified.collect()),
+        ("next", vec![next.to_string()]),
+    ];
+    let mut json = Writer::new();
+    json.begin_object();
+    for (key, entries) in &lists {
+        json.key(key).begin_array();
+        for entry in entries.iter().take(LIST_ENTRIES) {
+            json.string(entry);
+        }
+        json.end_array();
+    }
+    json.end_object();
+    Answer {
+        thinking: "The client wants to shorten the conversation. I write down what it holds."
+            .to_string(),
+        content: String::from_utf8_lossy(&json.finish()).into_owned(),
+        calls: Vec::new(),
+    }
+}
+
+/// What came of a call, in a few words.
+fn said_by(done: &Done) -> String {
+    let Some(result) = &done.result else {
+        return "its result is no longer shown".to_string();
+    };
+    match exit_code(result).filter(|_| done.name == "run_command") {
+        Some(exit) => format!("exit code {exit}"),
+        None => count_lines(result),
     }
 }
 
@@ -126,7 +184,8 @@ impl<'t> Walk<'t> {
         Ok(())
     }
 
-    /// The result of a call, or the end of the walk with this call. `None`: the tool was not offered.
+    /// The result of a call, or the end of the walk with this call. `None`: the tool was not offered, or the result is no longer shown;
+    /// the report says which.
     fn call(
         &mut self,
         thinking: &str,
@@ -138,7 +197,12 @@ impl<'t> Walk<'t> {
         let rest = &self.talk.done[self.at..];
         if let Some(offset) = rest.iter().position(|done| done.name == name) {
             self.at += offset + 1;
-            return Ok(Some(&rest[offset].result));
+            let done = &rest[offset];
+            if done.result.is_none() {
+                let what = format!("{} {}", done.name, done.about);
+                self.say(&format!("Before the checkpoint I called {what}."));
+            }
+            return Ok(done.result.as_deref());
         }
         if !self.talk.tools.iter().any(|tool| tool == name) {
             self.say(&format!(
@@ -296,10 +360,7 @@ impl<'t> Walk<'t> {
             lines.push("I answered without calling a tool.".to_string());
         }
         for (index, call) in done.iter().enumerate() {
-            let said = match exit_code(&call.result).filter(|_| call.name == "run_command") {
-                Some(exit) => format!("exit code {exit}"),
-                None => count_lines(&call.result),
-            };
+            let said = said_by(call);
             lines.push(format!(
                 "{}. {} {}: {said}",
                 index + 1,

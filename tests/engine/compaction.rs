@@ -616,7 +616,7 @@ fn long_results_are_cut_where_the_request_for_a_checkpoint_would_not_fit() {
     let after = String::from_utf8_lossy(&chats[3]);
     assert!(!after.contains("begin a"), "{after}");
     assert!(
-        after.contains("by the log: read_file a.txt; read_file b.txt; read_file c.txt"),
+        after.contains(r#"since the message \"compare them\": read_file a.txt; read_file b.txt; read_file c.txt\n"#),
         "{after}"
     );
 }

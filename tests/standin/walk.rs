@@ -28,7 +28,7 @@ fn call_done(name: &str, about: &str, result: &str) -> Done {
     Done {
         name: name.to_string(),
         about: about.to_string(),
-        result: result.to_string(),
+        result: Some(result.to_string()),
     }
 }
 
@@ -344,5 +344,36 @@ fn what_is_quoted_ends_with_a_word_and_shows_that_it_was_cut() {
     assert_eq!(
         begins(&"é".repeat(101)),
         format!("\"{}…\"", "é".repeat(100))
+    );
+}
+
+#[test]
+fn a_checkpoint_is_one_object_of_what_was_done() {
+    let mut asked = talk(
+        "read a.txt, then run sh test.sh",
+        &[
+            ("read_file", "a.txt", "one\ntwo\n"),
+            ("run_command", "sh test.sh", "exit code 3 in 0.1 s\nx"),
+        ],
+    );
+    asked.checkpoint_wanted = true;
+    let answer = zcoder::standin::walk::answer(&asked);
+    assert_eq!(
+        answer.content,
+        r#"{"goal":["read a.txt, then run sh test.sh"],"files":["a.txt"],"verified":["run_command sh test.sh: exit code 3","read_file a.txt: 2 lines"],"next":["go on with the message"]}"#
+    );
+    assert_eq!(answer.calls, []);
+}
+
+#[test]
+fn calls_that_were_left_out_count_as_done() {
+    let mut after = talk("read a.txt, then read b.txt", &[("read_file", "a.txt", "")]);
+    after.done[0].result = None;
+    calls(&after, "read_file", &[("path", "b.txt")]);
+    after.done.push(call_done("read_file", "b.txt", "one\n"));
+    let answer = zcoder::standin::walk::answer(&after);
+    assert_eq!(
+        answer.content,
+        "Before the checkpoint I called read_file a.txt.\nI read b.txt: 1 line, beginning with \"one\""
     );
 }

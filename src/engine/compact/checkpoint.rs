@@ -135,12 +135,8 @@ pub(super) fn read_plain(answer: &str, limit: u64) -> Option<String> {
     (!answer.is_empty()).then(|| format!("{}\n", text::clip(answer, limit.max(ENTRY_CHARS))))
 }
 
-/// What stands for the messages that are left out: the model's summary, and what the log says was done (`calls`).
+/// What stands for the messages that are left out: the model's summary, and what the log says was done (a `calls_line`, or nothing).
 pub(super) fn for_model(summary: &str, calls: &str) -> Message {
-    let calls = match calls {
-        "" => String::new(),
-        calls => format!("{CALLS}{calls}\n"),
-    };
     note(&format!(
         "Checkpoint: the messages that stood here were left out to make room. You wrote this summary of them before:\n\n{summary}\n{calls}\
          What follows is word for word as it was; a message of the user among it is covered by the checkpoint as well. Go on from there, and \
@@ -148,22 +144,28 @@ pub(super) fn for_model(summary: &str, calls: &str) -> Message {
     ))
 }
 
-/// Begins the line about calls; a reader of the note may look for it.
-pub(super) const CALLS: &str = "Calls made since the user's latest message, by the log: ";
+/// Characters of the user's message in a line about calls.
+const MESSAGE_CHARS: usize = 60;
 
-/// One line about calls: the latest ones, in order, in at most `limit` bytes.
-pub(super) fn calls_line(calls: &[String], limit: u64) -> String {
+/// One line about the calls that were left out since a message of the user: the latest ones, in order, in at most `limit` bytes. The
+/// stand-in looks for it.
+pub(super) fn calls_line(message: &str, calls: &[String], limit: u64) -> String {
+    if calls.is_empty() {
+        return String::new();
+    }
+    let message = text::clip(message.lines().next().unwrap_or_default(), MESSAGE_CHARS);
     let mut room = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut first = calls.len();
     while first > 0 && calls[first - 1].len() + 2 <= room {
         first -= 1;
         room -= calls[first].len() + 2;
     }
+    let more = match first {
+        0 => String::new(),
+        more => format!("{more} more; "),
+    };
     let shown = calls[first..].join("; ");
-    match first {
-        0 => shown,
-        more => format!("{more} more; {shown}"),
-    }
+    format!("Calls made since the message \"{message}\": {more}{shown}\n")
 }
 
 #[cfg(test)]
@@ -261,15 +263,15 @@ mod tests {
         let calls: Vec<String> = ["read_file a", "read_file b", "run_command ls"]
             .map(String::from)
             .to_vec();
-        assert_eq!(calls_line(&[], 100), "");
+        let line = |limit| calls_line("read\nboth", &calls, limit);
+        let begin = "Calls made since the message \"read\": ";
+        let all = format!("{begin}read_file a; read_file b; run_command ls\n");
+        assert_eq!(line(100), all);
         assert_eq!(
-            calls_line(&calls, 100),
-            "read_file a; read_file b; run_command ls"
+            line(29),
+            format!("{begin}1 more; read_file b; run_command ls\n")
         );
-        assert_eq!(
-            calls_line(&calls, 29),
-            "1 more; read_file b; run_command ls"
-        );
-        assert_eq!(calls_line(&calls, 28), "2 more; run_command ls");
+        assert_eq!(line(28), format!("{begin}2 more; run_command ls\n"));
+        assert_eq!(calls_line("read", &[], 100), "");
     }
 }
