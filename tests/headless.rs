@@ -1,6 +1,7 @@
 //! Tests of `headless`: the real binary against a real stand-in, its two outputs, its questions, its ends.
 
 mod asking;
+mod context;
 mod ending;
 mod input;
 mod output;

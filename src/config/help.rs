@@ -58,6 +58,11 @@ pub const TOPICS: &[Topic] = &[
         text: include_str!("topics/server.txt"),
     },
     Topic {
+        name: "context",
+        about: "conversations longer than the window: when and how they are shortened",
+        text: include_str!("topics/context.txt"),
+    },
+    Topic {
         name: "output",
         about: "text, json and jsonl, with their shapes",
         text: include_str!("topics/output.txt"),
