@@ -17,6 +17,7 @@
 //!
 //! Cargo adds `--bench` to the arguments; it is ignored. The program itself is `target/release/deps/bench-*`.
 
+mod context;
 mod http;
 mod json;
 mod measure;
@@ -33,6 +34,7 @@ type Group = fn(&mut dyn Write, Effort) -> io::Result<()>;
 
 /// What `cargo bench` runs, in this order.
 const GROUPS: &[(&str, Group)] = &[
+    ("context", context::group),
     ("http", http::group),
     ("json", json::group),
     ("patch", patch::group),
