@@ -223,6 +223,11 @@ impl Staged {
         })
     }
 
+    /// Gives it exactly this mode (permission bits).
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        fs::set_permissions(&self.temporary.path, Permissions::from_mode(mode & 0o777))
+    }
+
     /// Takes the place of the file at the path, unless that is marked read-only.
     pub fn replace(self) -> io::Result<()> {
         refuse_read_only(&self.path, &fs::symlink_metadata(&self.path)?)?;

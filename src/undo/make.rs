@@ -151,7 +151,11 @@ fn keep(session: &Session, number: u64, plan: &Plan) -> Result<Vec<PathBuf>, Err
             .recursive(true)
             .mode(0o700)
             .create(folder)
-            .and_then(|()| new_file(&path))
+            .and_then(|()| fs::symlink_metadata(folder))
+            .and_then(|meta| match meta.is_dir() {
+                true => new_file(&path),
+                false => Err(io::Error::other("its folder is a link")),
+            })
             .and_then(|mut copy| copy.write_all(&now.bytes).and_then(|()| copy.sync_all()));
         written.map_err(|source| unwritable(&path, source))?;
         sync_folder(folder);

@@ -15,9 +15,9 @@
 
 use super::journal::missing_folders;
 use super::store::sync_folder;
-use crate::sys::file;
+use crate::sys::file::{self, Staged};
 use crate::text;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -94,21 +94,13 @@ impl Places<'_> {
                 let Some((file, _)) = self.open(path).map_err(refused)? else {
                     return Err(moved_on());
                 };
-                if now.mode == then.mode {
-                    return self.rewrite(path, &full, &file, now, then);
+                let staged = Staged::write(&full, &[&then.bytes], Some(&file), None)?;
+                // A new file gets the mode: the old one may have other names elsewhere.
+                if now.mode != then.mode {
+                    staged.set_mode(then.mode)?;
                 }
-                // The mode first: it can be put back whatever happens, and what replaces the file takes it over.
                 self.still(path, Some(now))?;
-                file.set_permissions(Permissions::from_mode(then.mode))?;
-                if now.bytes == then.bytes {
-                    return file.sync_all();
-                }
-                let made = self.rewrite(path, &full, &file, now, then);
-                if made.is_err() {
-                    // The error that stopped us is the one to be told.
-                    let _ = file.set_permissions(Permissions::from_mode(now.mode));
-                }
-                made
+                staged.replace()
             }
             (None, Some(then)) => {
                 let made = self.make_folders(path)?;
@@ -127,19 +119,6 @@ impl Places<'_> {
                 Ok(())
             }
         }
-    }
-
-    /// Puts `then` in the place of the open file, with its owner and mode.
-    fn rewrite(
-        &self,
-        path: &Path,
-        full: &Path,
-        file: &File,
-        now: &Content,
-        then: &Content,
-    ) -> io::Result<()> {
-        let mut recheck = || self.still(path, Some(now));
-        file::replace(full, &[&then.bytes], Some(file), &mut recheck)
     }
 
     /// Removes folders (named outermost first) that are empty.

@@ -3,6 +3,7 @@
 use super::kit::{Kit, sealed};
 use crate::support::cuts::Rng;
 use std::fs;
+use std::os::unix::fs::symlink;
 use zcoder::undo::Force;
 
 #[test]
@@ -166,4 +167,53 @@ fn mutated_entries_never_panic_and_never_restore_anything_else() {
             let _ = fs::remove_file(kit.entry(number));
         }
     }
+}
+
+#[test]
+fn links_in_the_folder_of_the_journal_are_not_followed() {
+    let told = |kit: &Kit| {
+        let folder = kit.folder().display().to_string();
+        let error = kit.try_step(|past| past.undo(None), Force::Yes);
+        let text = error.expect_err("a refusal").to_string();
+        text.replace(&folder, "FOLDER")
+    };
+    // An entry, and the file with the lock, exchanged for links to copies of themselves.
+    for (name, text) in [
+        (
+            "000001",
+            "cannot read the journal in FOLDER: is a symbolic link",
+        ),
+        (
+            "session",
+            "cannot read the journal in FOLDER: is a symbolic link",
+        ),
+    ] {
+        let mut kit = Kit::with(&[("a.txt", "0\n")]);
+        kit.turn(&[("a.txt", Some("1\n"))]);
+        let (path, copy) = (kit.folder().join(name), kit.temp.path().join("copy"));
+        fs::rename(&path, &copy).expect("moved");
+        symlink(&copy, &path).expect("a link");
+        assert_eq!(told(&kit), text);
+        assert_eq!(kit.text("a.txt"), "1\n");
+    }
+    // The folder of the copies.
+    let mut kit = Kit::with(&[("a.txt", "0\n")]);
+    kit.turn(&[("a.txt", Some("1\n"))]);
+    kit.put("a.txt", "mine\n");
+    let elsewhere = kit.temp.path().join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
+    symlink(&elsewhere, kit.folder().join("kept")).expect("a link");
+    assert_eq!(
+        told(&kit),
+        "cannot write the journal FOLDER/kept/000002-a.txt: its folder is a link"
+    );
+    assert_eq!(kit.text("a.txt"), "mine\n");
+    assert_eq!(fs::read_dir(&elsewhere).expect("readable").count(), 0);
+    // A name that the next entry would take.
+    let mut kit = Kit::with(&[("a.txt", "0\n")]);
+    kit.turn(&[("a.txt", Some("1\n"))]);
+    symlink(kit.temp.path().join("made"), kit.entry(2)).expect("a link");
+    told(&kit);
+    assert_eq!(kit.text("a.txt"), "1\n");
+    assert!(!kit.temp.path().join("made").exists());
 }

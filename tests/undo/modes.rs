@@ -2,6 +2,7 @@
 
 use super::kit::{Kit, lines};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use zcoder::undo::{Error, Force, Past};
 
 const SCRIPT: &str = "echo hello\n";
@@ -224,4 +225,14 @@ fn a_review_shows_the_mode_and_a_revert_puts_it_back() {
         "nothing was changed:\n  `run.sh` was changed by others too\n\
          --force goes over these changes and keeps a copy of each file"
     );
+}
+
+#[test]
+fn a_file_with_another_name_elsewhere_keeps_its_mode_there() {
+    let kit = turned(0o644, true);
+    let other = kit.temp.path().join("elsewhere");
+    fs::hard_link(kit.root().join("run.sh"), &other).expect("a link");
+    kit.undo();
+    let mode = fs::metadata(&other).expect("there").permissions().mode() & 0o777;
+    assert_eq!((kit.mode("run.sh"), mode), (0o644, 0o755));
 }
