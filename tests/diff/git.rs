@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use zcoder::diff::{Side, parse, unified};
 
 /// `git` in a folder with nothing of the user's settings; its output. None where there is no git.
-fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> Option<(bool, Vec<u8>)> {
+pub(super) fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> Option<(bool, Vec<u8>)> {
     let mut command = Command::new("git");
     command.args(arguments).current_dir(folder).env_clear();
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
