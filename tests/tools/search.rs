@@ -454,6 +454,18 @@ fn lines_longer_than_the_buffer() {
         let text = format!("\n{}hit{}hit\nhit\n", x(at), x(3 * MIB - at));
         finds(text.as_bytes(), "hit", &[(2, "hit"), (3, "hit")]);
     }
+    // What reaches the end of a piece is looked at again with what follows.
+    for at in MIB - 4..MIB + 4 {
+        let text = format!("{}hit{}", x(at), x(MIB));
+        finds(text.as_bytes(), "h(?:it?)?", &[(1, "hit")]);
+    }
+    // A piece does not end a line or a word, and begins none, wherever it cuts a character.
+    finds(format!("{}y", x(3 * MIB)).as_bytes(), "x$", &[]);
+    for before in ["", "a", "aa"] {
+        let text = format!("{before}{}a", "é".repeat(MIB * 6 / 10));
+        finds(text.as_bytes(), r"é\b", &[]);
+        finds(format!("a{text}").as_bytes(), r"\bé", &[]);
+    }
     // A later piece does not begin a line.
     let text = format!("{}\nx\n", x(3 * MIB));
     finds(text.as_bytes(), "^x$", &[(2, "x")]);

@@ -14,7 +14,7 @@
 //! line feed no part of any.
 //!
 //! Limits: lines up to [`MAX_LINE_BYTES`] are searched whole, longer ones in pieces that overlap by [`OVERLAP_BYTES`]: a longer match that
-//! crosses the end of a piece is missed, and the end of a piece counts as the end of the line. Memory is that of the buffer, whatever
+//! crosses the end of a piece may be missed or cut there. Memory is that of the buffer, whatever
 //! the size of the file.
 //!
 //! Invariant: a line is reported once. Invariant: of a file that grows so much is searched as there was when the first buffer was full.
@@ -34,6 +34,8 @@ const BUFFER_BYTES: usize = 128 << 10;
 const MAX_LINE_BYTES: usize = 1 << 20;
 /// What a piece repeats of the one before.
 const OVERLAP_BYTES: usize = 64 << 10;
+/// A character has at most so many.
+const CHAR_BYTES: usize = 4;
 /// Reads that end at such a boundary may go on.
 const PAGE_BYTES: usize = 4 << 10;
 
@@ -161,19 +163,28 @@ impl Scan {
     /// Searches a full buffer that ends within its only line. What stays of it.
     fn piece(&mut self, state: &mut State<'_>) -> usize {
         let length = self.buffer.len();
+        // Both between characters; what stands before `from` is looked at and not searched again.
+        let cut = char_start(&self.buffer, length - OVERLAP_BYTES - CHAR_BYTES);
+        let mut from = char_start(&self.buffer, length - OVERLAP_BYTES);
         if !state.reported {
             let found = state
                 .regex
                 .find_at(&mut self.cache, &self.buffer, state.from);
-            if let Some(found) = found {
-                state.report(&self.buffer, 0..length, found);
-                state.reported = true;
+            match found {
+                // With what comes it may be longer, or none at all: the next piece tells.
+                Some(found) if found.end + CHAR_BYTES > length && found.start >= from => {
+                    from = found.start;
+                }
+                Some(found) => {
+                    state.report(&self.buffer, 0..length, found);
+                    state.reported = true;
+                }
+                None => {}
             }
         }
-        self.buffer.copy_within(length - OVERLAP_BYTES.., 0);
-        // The first byte stays as the one before: the line does not begin here.
-        state.from = 1;
-        OVERLAP_BYTES
+        self.buffer.copy_within(cut.., 0);
+        state.from = from - cut;
+        length - cut
     }
 }
 
@@ -230,6 +241,13 @@ fn bytes_left(file: &File, read: usize) -> io::Result<u64> {
         Some(0) => Ok(u64::MAX),
         Some(left) => Ok(left),
     }
+}
+
+/// Where the character begins that `at` lies in.
+fn char_start(bytes: &[u8], at: usize) -> usize {
+    let near = (0..=at).rev().take(CHAR_BYTES);
+    let mut starts = near.filter(|at| bytes[*at] & 0xc0 != 0x80);
+    starts.next().unwrap_or(at)
 }
 
 /// Where the line begins that `at` lies in or behind.
