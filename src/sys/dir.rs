@@ -80,7 +80,7 @@ impl Dir {
             if name == b"." || name == b".." {
                 return;
             }
-            if let Some(kind) = known(kind).or_else(|| self.look(name)) {
+            if let Some(kind) = self.kind(kind, name) {
                 each(name, kind);
             }
         })
@@ -90,6 +90,11 @@ impl Dir {
     pub fn identity(&self) -> io::Result<(u64, u64)> {
         let meta = self.file.metadata()?;
         Ok((meta.dev(), meta.ino()))
+    }
+
+    /// What the folder says of a name or, if that is nothing, what a look at it says.
+    fn kind(&self, said: u8, name: &[u8]) -> Option<Kind> {
+        known(said).or_else(|| self.look(name))
     }
 
     /// The kind of a name of which the folder said nothing, as some network file systems do. A link cannot be opened and a socket
@@ -130,5 +135,49 @@ fn known(kind: u8) -> Option<Kind> {
         12 => Some(Kind::Socket),
         // 0: the file system does not say; others are unknown to us.
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::random;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+
+    #[test]
+    fn what_a_folder_says_nothing_of_is_looked_at() {
+        let root = std::env::temp_dir().join(random::id(12).expect("random name"));
+        let at = |name: &str| root.join(name);
+        fs::create_dir_all(at("folder")).expect("folder");
+        fs::write(at("file"), "").expect("file");
+        symlink("file", at("link")).expect("link");
+        symlink("absent", at("broken")).expect("link");
+        let made = Command::new("mkfifo").arg(at("pipe")).status();
+        let socket = UnixListener::bind(at("socket"));
+        let dir = Dir::open(&root).expect("opens");
+        let names = [
+            "folder", "file", "link", "broken", "pipe", "socket", "absent",
+        ];
+        // DT_UNKNOWN, and a number that nobody has given out.
+        let looked = [0, 99].map(|said| names.map(|name| dir.kind(said, name.as_bytes())));
+        // What is said is believed.
+        let told = [1, 2, 4, 6, 8, 10, 12].map(|said| dir.kind(said, b"absent"));
+        fs::remove_dir_all(&root).expect("removes");
+        assert!(made.expect("mkfifo").success() && socket.is_ok());
+        let (file, folder, link, fifo) = (Kind::File, Kind::Folder, Kind::Link, Kind::Fifo);
+        // A socket cannot be opened, so it is not told from what has vanished.
+        let expected = [folder, file, link, link, fifo].map(Some);
+        for looked in looked {
+            assert_eq!(looked[..5], expected);
+            assert_eq!(looked[5..], [None, None]);
+        }
+        let device = Dir::open(Path::new("/dev")).expect("opens");
+        assert_eq!(device.kind(0, b"null"), Some(Kind::Device));
+        let (device, socket) = (Kind::Device, Kind::Socket);
+        let expected = [fifo, device, folder, device, file, link, socket];
+        assert_eq!(told, expected.map(Some));
     }
 }
