@@ -1,6 +1,6 @@
 //! `apply_patch`: all files or none, what is refused and in which words, and what a failure in the middle leaves behind.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use zcoder::protocol::{Facts, FileChange, JournalRecord, Span, ToolStatus};
 use zcoder::sha256::digest;
@@ -591,4 +591,64 @@ fn a_file_that_moved_on_refuses_the_whole_patch_before_anything_is_written() {
     );
     assert_eq!(kit.get("f"), FILE.as_bytes());
     assert!(kit.journal.is_empty());
+}
+
+#[test]
+fn no_form_of_a_patch_leads_out_or_past_what_is_protected() {
+    let mut kit = Kit::new();
+    kit.put("a.txt", "hi\n");
+    kit.put(".git/config", "cfg\n");
+    let outside = kit.root().parent().expect("a folder").join("outside");
+    std::fs::create_dir(&outside).expect("a folder");
+    std::fs::write(outside.join("s"), "hi\n").expect("a file");
+    symlink(&outside, kit.root().join("out")).expect("a link");
+    symlink(".git", kit.root().join("g")).expect("a link");
+    symlink("/proc/self/root", kit.root().join("all")).expect("a link");
+    let new = |name: &str| format!("--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+x\n");
+    let renamed =
+        |to: &str| format!("diff --git a/a.txt b/{to}\nrename from a.txt\nrename to {to}\n");
+    let envelope = |lines: &str| format!("*** Begin Patch\n{lines}\n*** End Patch\n");
+    let absolute = outside.join("n").display().to_string();
+    for text in [
+        new("b/../outside/n"),
+        new("../outside/n"),
+        new("b/new/../../outside/n"),
+        new("b/out/n"),
+        new(&absolute),
+        new(&format!("b/all{absolute}")),
+        new("\"b/\\056\\056/outside/n\""),
+        renamed("../outside/n"),
+        renamed("out/n"),
+        "--- a/out/s\n+++ b/out/s\n@@ -1 +1 @@\n-hi\n+ho\n".to_string(),
+        "--- a/out/s\n+++ /dev/null\n@@ -1 +0,0 @@\n-hi\n".to_string(),
+        "diff --git a/out/s b/out/s\nold mode 100644\nnew mode 100755\n".to_string(),
+        "diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 104755\n".to_string(),
+        "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc\n"
+            .to_string(),
+        envelope("*** Add File: ../outside/n\n+x"),
+        envelope("*** Update File: a.txt\n*** Move to: ../outside/n\n@@\n-hi\n+ho"),
+        envelope("*** Delete File: out/s"),
+    ] {
+        let outcome = kit.call("apply_patch", &patch(&text));
+        assert_eq!(outcome.status, ToolStatus::Failed, "{text}");
+    }
+    for text in [
+        new("b/.git/hooks/x"),
+        new("b/g/hooks/x"),
+        new("b/src/.git"),
+        new("b/.GIT/config"),
+        renamed("src/.git"),
+        "--- a/g/config\n+++ b/g/config\n@@ -1 +1 @@\n-cfg\n+evil\n".to_string(),
+        "diff --git a/.git/config b/.git/config\nold mode 100644\nnew mode 100755\n".to_string(),
+        envelope("*** Update File: a.txt\n*** Move to: .git/hooks/x\n@@\n-hi\n+ho"),
+    ] {
+        let edit = kit.edit("apply_patch", &patch(&text));
+        assert!(edit.protected().is_some(), "{text}");
+    }
+    assert_eq!(std::fs::read(outside.join("s")).expect("there"), b"hi\n");
+    assert_eq!(std::fs::read_dir(&outside).expect("readable").count(), 1);
+    assert_eq!(
+        std::fs::read(kit.root().join("a.txt")).expect("there"),
+        b"hi\n"
+    );
 }

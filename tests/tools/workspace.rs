@@ -113,6 +113,7 @@ fn paths_inside() {
         place.leads("absolute/main.rs", purpose, "src/main.rs");
         place.leads("docs/../src/main.rs", purpose, "src/main.rs");
         place.leads("back/main.rs", purpose, "src/main.rs");
+        place.leads("/proc/self/rootROOT/README.md", purpose, "README.md");
     }
     for path in [".", "./", "ROOT", "ROOT/", "src/..", "docs/.."] {
         place.leads(path, Purpose::Folder, ".");
@@ -134,6 +135,13 @@ fn paths_inside() {
 fn paths_outside() {
     let place = Place::new();
     for path in [
+        "/proc/self/root/etc/passwd",
+        "/proc/self/root/../etc/passwd",
+        "/proc/thread-self/root/etc/passwd",
+        "/dev/fd/0",
+        "/dev/stdin",
+        ".//..//ws2/other",
+        "src/.././../ws2/other",
         "..",
         "../",
         "../ws2/other",
