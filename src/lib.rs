@@ -41,7 +41,7 @@
 //! | 3 | [`ignore`] | ignore rules as git reads them, and the walk over a tree that honors them |
 //! | 4 | [`protocol`] | the vocabulary: `Op` in, `Event` out, messages, calls, outcomes; no behavior |
 //! | 5 | [`policy`] | who may do what; `Approved<T>`, the proof that a yes was given |
-//! | 6 | [`model`], [`tools`], [`session`], [`undo`] | the server; the workspace; the log; taking back. They do not know each other |
+//! | 6 | [`model`], [`tools`], [`session`], [`undo`], [`guidance`] | the server; the workspace; the log; taking back; what files tell the model. They do not know each other |
 //! | 7 | [`engine`] | the agent: one thread, one inbox, one owner of the conversation |
 //! | 8 | [`headless`], [`standin`] | the one-shot front end; a stand-in for the server |
 //! | 9 | [`config`] | argv and environment → small structs, one for each part |
@@ -61,6 +61,7 @@ pub mod commands;
 pub mod config;
 pub mod diff;
 pub mod engine;
+pub mod guidance;
 pub mod headless;
 pub mod http;
 pub mod ignore;

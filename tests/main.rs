@@ -3,6 +3,7 @@ mod cli;
 mod config;
 mod diff;
 mod engine;
+mod guidance;
 mod headless;
 mod http;
 mod ignore;

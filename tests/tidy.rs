@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["json", "http", "lines", "regex", "ignore", "diff"],
     &["protocol"],
     &["policy"],
-    &["model", "tools", "session", "undo"],
+    &["model", "tools", "session", "undo", "guidance"],
     &["engine"],
     &["headless", "standin"],
     &["config"],

@@ -16,8 +16,8 @@
 //!
 //! Read next: `config/layers.rs`.
 
+use super::brought::{Brought, PERMISSIONS};
 use super::configured;
-use super::policy::Brought;
 use super::run::open_workspace;
 use crate::config::file::{self, Content, Extra, Setting};
 use crate::config::flags::{FLAGS, Files, Flag};
@@ -45,7 +45,8 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     let (mut typed, paths) = configured(typed)?;
     let place = paths::place(&typed, &paths, current_folder().as_deref())?;
     let workspace = open_workspace(&place.folder, paths.off_limits())?;
-    let brought = Brought::look(&paths, workspace.root(), typed.is_on(Id::Trust));
+    let brought = Brought::look(&paths, workspace.root(), &typed);
+    brought.say_unused(&PERMISSIONS);
     brought.settings(&mut typed)?;
     let edits = permissions::permissions(&typed, place.broad)?.edits;
     let mut report = Report {

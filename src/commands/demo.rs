@@ -21,6 +21,7 @@ mod stops;
 
 use crate::config::DemoSettings;
 use crate::engine::{self, Compaction, Setup, Submit, TurnLimits};
+use crate::guidance::Guidance;
 use crate::headless::out::{complain, exit, exit_code};
 use crate::http::{Endpoint, Target};
 use crate::model::{self, Backend};
@@ -293,6 +294,7 @@ fn setup(
         toolbox: Toolbox::new(workspace, limits, folder.output(), true),
         policy,
         profile: Profile::Coding,
+        guidance: Guidance::default(),
         limits: TurnLimits {
             max_turns: None,
             max_time: Some(MAX_TIME),

@@ -25,6 +25,7 @@
 //!
 //! Read next: `run.rs`, the main job.
 
+mod brought;
 mod completions;
 mod config;
 mod decode;

@@ -79,11 +79,15 @@ pub(super) fn list(typed: &Typed) -> Result<u8, UsageError> {
         by_workspace: false,
         path: path.to_path_buf(),
     };
+    if let Some(folder) = &paths.config {
+        places.push(read("guidance", &folder.join(trust::GUIDANCE[1])));
+    }
+    places.extend(paths.skills.iter().map(|path| read("skills", path)));
     places.extend(paths.git_config.iter().map(|path| read("git", path)));
     places.extend(config::git::ignore_rules(&paths).map(|path| read("git", &path)));
     let mut out: String = places.iter().map(|place| line(place, &paths)).collect();
     let folder = paths::place(typed, &paths, current_folder().as_deref())?.folder;
-    for found in trust::look(&folder.canonicalize().unwrap_or(folder.clone())) {
+    for found in trust::look(&folder.canonicalize().unwrap_or(folder.clone()), &[]) {
         let size = match &found.content {
             Ok(content) => bytes(content.bytes.len() as u64),
             Err(why) => why.clone(),

@@ -15,15 +15,13 @@
 //!
 //! Read next: `policy/judge.rs`, `policy/rules.rs`.
 
+use super::brought::{Brought, PERMISSIONS};
 use super::configured;
 use super::run::open_workspace;
 use crate::config::permissions::{self, Permissions};
-use crate::config::{
-    self, Id, Paths, Typed, UsageError, current_folder, layers, paths, settings, utf8,
-};
+use crate::config::{self, Paths, Typed, UsageError, current_folder, paths, settings, utf8};
 use crate::headless::out::{exit, note, with_stdout};
 use crate::policy::rules::{self, Author, Fault, Rule};
-use crate::policy::trust::{self, Found, State, Trust};
 use crate::policy::{Check, Command, Kept, Policy, Verdict};
 use crate::protocol::Question;
 use crate::sys::file;
@@ -46,7 +44,8 @@ pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError
     let (mut typed, paths) = configured(typed)?;
     let place = paths::place(&typed, &paths, current_folder().as_deref())?;
     let workspace = open_workspace(&place.folder, paths.off_limits())?;
-    let brought = Brought::look(&paths, workspace.root(), typed.is_on(Id::Trust));
+    let brought = Brought::look(&paths, workspace.root(), &typed);
+    brought.say_unused(&PERMISSIONS);
     brought.settings(&mut typed)?;
     let permissions = permissions::permissions(&typed, place.broad)?;
     let limits = settings::tool_limits(&typed)?;
@@ -199,7 +198,7 @@ fn rules_of(path: &Path, paths: &Paths, author: Author) -> (Vec<Rule>, Vec<Strin
     (rules, warnings)
 }
 
-fn faulty(name: &str, fault: &Fault) -> String {
+pub(super) fn faulty(name: &str, fault: &Fault) -> String {
     format!("{name}:{}: {}", fault.line, fault.text)
 }
 
@@ -234,81 +233,5 @@ pub(super) fn kept(paths: &Paths, root: &Path) -> Option<Kept> {
             ));
             None
         }
-    }
-}
-
-/// What a workspace brings along, and how far it is trusted.
-pub(super) struct Brought {
-    found: Vec<Found>,
-    trust: Option<Trust>,
-}
-
-impl Brought {
-    /// Looks at it once, and says what is not used. `root` is canonical.
-    pub(super) fn look(paths: &Paths, root: &Path, trust_now: bool) -> Brought {
-        let found = trust::look(root);
-        let mut trust = match Trust::open(paths.state.as_deref(), root) {
-            Ok(trust) => trust,
-            Err(error) => {
-                note(&format!(
-                    "zcoder: what is trusted here cannot be read ({error}); nothing is"
-                ));
-                return Brought { found, trust: None };
-            }
-        };
-        if trust_now {
-            trust.trust_now(&found);
-        }
-        // What this version uses; the rest is listed by `zcoder trust`.
-        let ours = found
-            .iter()
-            .filter(|found| [trust::RULES, trust::SETTINGS].contains(&found.path.as_str()));
-        let unused: Vec<String> = ours
-            .filter_map(|found| match trust.state(found) {
-                State::Trusted => None,
-                State::New => Some(found.path.clone()),
-                State::Changed => Some(format!("{} (changed)", found.path)),
-                State::Unusable => Some(format!("{} (cannot be read)", found.path)),
-            })
-            .collect();
-        if !unused.is_empty() {
-            note(&format!(
-                "zcoder: not used, since it is not trusted: {}; `zcoder trust` shows and accepts it",
-                unused.join(", ")
-            ));
-        }
-        let trust = Some(trust);
-        Brought { found, trust }
-    }
-
-    /// The bytes of a file, if exactly they are trusted.
-    pub(super) fn usable(&self, path: &str) -> Option<&[u8]> {
-        self.trust.as_ref()?.usable(&self.found, path)
-    }
-
-    /// Puts the project's settings below what was typed, if they are trusted.
-    pub(super) fn settings(&self, typed: &mut Typed) -> Result<(), UsageError> {
-        let Some(bytes) = self.usable(trust::SETTINGS) else {
-            return Ok(());
-        };
-        for left_out in layers::add_project(typed, bytes)? {
-            note(&format!(
-                "zcoder: {left_out}; what the project says is not used"
-            ));
-        }
-        Ok(())
-    }
-
-    /// The project's rules and checks.
-    fn add_to(&self, policy: &mut Policy, checks: Vec<Check>) {
-        if let Some(bytes) = self.usable(trust::RULES) {
-            let text = String::from_utf8_lossy(bytes);
-            let (rules, faults) = rules::read(&text, trust::RULES, Author::Project);
-            for fault in &faults {
-                note(&format!("zcoder: {}", faulty(trust::RULES, fault)));
-            }
-            policy.add_rules(rules);
-        }
-        policy.add_checks(checks);
     }
 }

@@ -16,7 +16,8 @@
 //!
 //! Read next: `policy/kept.rs`.
 
-use super::policy::{Brought, build, kept};
+use super::brought::{Brought, PERMISSIONS};
+use super::policy::{build, kept};
 use super::run::open_workspace;
 use crate::config::{self, Paths, Typed, UsageError, current_folder, paths, permissions, utf8};
 use crate::headless::out::{complain, exit, note, with_stdout};
@@ -37,7 +38,8 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     match typed.words.as_slice() {
         [] => {
             let permissions = permissions::permissions(typed, place.broad)?;
-            let brought = Brought::look(&paths, workspace.root(), false);
+            let brought = Brought::look(&paths, workspace.root(), typed);
+            brought.say_unused(&PERMISSIONS);
             let policy = build(permissions, &paths, workspace.root(), &brought, Vec::new());
             let mut out = String::new();
             if let Some(kept) = kept(&paths, workspace.root()) {

@@ -15,10 +15,11 @@
 //!
 //! Read next: `headless/mod.rs`, then `engine/turn.rs`.
 
-use super::policy::Brought;
+use super::brought::{ALL, Brought, PERMISSIONS};
 use super::{configured, taps, undo};
 use crate::config::{Id, Settings, Source, Typed, UsageError, current_folder, git, paths, utf8};
 use crate::engine::{self, Setup};
+use crate::guidance::{Guidance, Places};
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, Options};
 use crate::model::Backend;
@@ -54,7 +55,11 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     let (mut typed, paths) = configured(typed)?;
     let place = paths::place(&typed, &paths, current_folder().as_deref())?;
     let workspace = open_workspace(&place.folder, paths.off_limits())?;
-    let brought = Brought::look(&paths, workspace.root(), typed.is_on(Id::Trust));
+    let brought = Brought::look(&paths, workspace.root(), &typed);
+    brought.say_unused(match typed.is_on(Id::NoGuidance) {
+        true => &PERMISSIONS,
+        false => &ALL,
+    });
     brought.settings(&mut typed)?;
     let settings = Settings::resolve(&typed, paths, place)?;
     let task = Task::read(&given.value, settings.quiet)?;
@@ -63,7 +68,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     }
     let tap = open_tap(&settings)?;
     let tty = Tty::open();
-    let setup = match setup(&settings, workspace, &brought, tap, tty.is_some()) {
+    let setup = match setup(&settings, workspace, brought, tap, tty.is_some()) {
         Ok(setup) => setup,
         Err(error) => {
             complain(&error.to_string());
@@ -88,19 +93,18 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
 fn setup(
     settings: &Settings,
     workspace: Workspace,
-    brought: &Brought,
+    brought: Brought,
     tap: Tap,
     interactive: bool,
 ) -> io::Result<Setup> {
     let permissions = settings.permissions;
+    let root = workspace.root();
     let checks = settings.checks.clone();
-    let policy = super::policy::build(
-        permissions,
-        &settings.paths,
-        workspace.root(),
-        brought,
-        checks,
-    );
+    let policy = super::policy::build(permissions, &settings.paths, root, &brought, checks);
+    let guidance = match settings.guidance {
+        true => Guidance::gather(places(settings, root, brought)),
+        false => Guidance::default(),
+    };
     let ignore_rules = git::ignore_rules(&settings.paths);
     let root = workspace.root().to_path_buf();
     let (log, outputs, passing) = match sessions(settings, &root) {
@@ -122,6 +126,7 @@ fn setup(
             .with_ignore_rules(ignore_rules),
         policy,
         profile: permissions.profile,
+        guidance,
         limits: settings.turn,
         compaction: settings.compaction,
         log,
@@ -155,6 +160,19 @@ pub(super) fn author() -> Author {
         uid: host::user(),
         tty: tty::name().map(|path| path.to_string_lossy().into_owned()),
         front: FrontEnd::OneShot,
+    }
+}
+
+/// Where guidance is looked for.
+fn places(settings: &Settings, root: &Path, brought: Brought) -> Places {
+    Places {
+        root: root.to_path_buf(),
+        config: settings.paths.config.clone(),
+        skills: settings.paths.skills.clone(),
+        home: settings.paths.home.clone(),
+        names: settings.guidance_names.clone(),
+        found: brought.found,
+        trust: brought.trust,
     }
 }
 

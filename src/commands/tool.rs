@@ -13,7 +13,7 @@
 //!
 //! Read next: `tools/mod.rs`.
 
-use super::policy::Brought;
+use super::brought::{Brought, PERMISSIONS};
 use super::run::{STDIN_BYTES, open_workspace, read_stdin};
 use super::{configured, undo};
 use crate::config::{
@@ -58,7 +58,8 @@ pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError
         arguments: read_arguments(arguments)?,
     };
     let workspace = open_workspace(&place.folder, folders.off_limits())?;
-    let brought = Brought::look(&folders, workspace.root(), typed.is_on(Id::Trust));
+    let brought = Brought::look(&folders, workspace.root(), &typed);
+    brought.say_unused(&PERMISSIONS);
     brought.settings(&mut typed)?;
     let permissions = permissions::permissions(&typed, place.broad)?;
     let limits = settings::tool_limits(&typed)?;
@@ -145,7 +146,7 @@ struct Act {
 
 impl Act {
     fn call(&mut self, call: &ToolCall) -> Result<ToolOutcome, Stop> {
-        let checked = match tools::check(call) {
+        let checked = match tools::check(call, &[]) {
             Ok(checked) => checked,
             Err(outcome) => return Ok(outcome),
         };

@@ -16,8 +16,11 @@
 //!
 //! Read next: `policy/trust.rs`.
 
+use super::configured;
 use super::run::open_workspace;
-use crate::config::{self, Id, Paths, Source, Typed, UsageError, current_folder, layers, paths};
+use crate::config::{
+    self, Id, Key, Paths, Source, Typed, UsageError, current_folder, layers, paths,
+};
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::policy::rules::{self, Author};
 use crate::policy::trust::{self, Found, State, Trust};
@@ -30,11 +33,11 @@ use std::io::{self, Write};
 
 /// Shows and asks, lists, or revokes; the exit code.
 pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
-    let paths = Paths::find(&config::variable);
+    let paths = &Paths::find(&config::variable);
     if typed.is_on(Id::List) {
-        return Ok(list(&paths));
+        return Ok(list(paths));
     }
-    let place = paths::place(typed, &paths, current_folder().as_deref())?;
+    let place = paths::place(typed, paths, current_folder().as_deref())?;
     let workspace = open_workspace(&place.folder, paths.off_limits())?;
     let root = workspace.root();
     let trust = Trust::open(paths.state.as_deref(), root);
@@ -55,7 +58,23 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
             ),
         })));
     }
-    let found = trust::look(root);
+    // A broken settings file keeps nobody from looking at what a folder brings along.
+    let names = match configured(typed) {
+        Ok((typed, _)) => typed.words_of(Key::GuidanceNames),
+        Err(error) => {
+            note(&format!(
+                "zcoder: {error}; names of guidance that it may set are not looked for"
+            ));
+            Vec::new()
+        }
+    };
+    let (found, complete) = trust::look_below(root, &names);
+    if !complete {
+        note(&format!(
+            "zcoder: more than {} folders: guidance below the others was not looked for",
+            trust::MAX_FOLDERS
+        ));
+    }
     if found.is_empty() {
         note("nothing here wants to be trusted");
         return Ok(exit::DONE);

@@ -40,6 +40,9 @@ use std::path::Path;
 /// Thousands of times what anybody writes.
 const MAX_BYTES: u64 = 256 << 10;
 
+/// More names of guidance than anybody uses.
+const MAX_NAMES: usize = 8;
+
 /// A setting that is no flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extra {
@@ -429,6 +432,23 @@ fn content(row: &KeyRow, value: Value<'_>) -> Result<Content, String> {
             words
                 .map(Content::Words)
                 .ok_or_else(|| "expected an array of strings, none of them empty".to_string())
+        }
+        Shape::Names => {
+            let is_name =
+                |name: &str| !matches!(name, "" | "." | "..") && !name.contains(['/', '\0', '\n']);
+            let names: Option<Vec<String>> = value
+                .items()
+                .map(|item| {
+                    item.as_str()
+                        .filter(|name| is_name(name))
+                        .map(str::to_string)
+                })
+                .collect();
+            let fits =
+                |names: &Vec<String>| value.kind() == Kind::Array && names.len() <= MAX_NAMES;
+            names.filter(fits).map(Content::Words).ok_or_else(|| {
+                format!("expected an array of at most {MAX_NAMES} names of files, without folders")
+            })
         }
         Shape::Texts => policy::checks_of(value).map(Content::Checks),
         Shape::Switch => match value.as_bool() {

@@ -48,6 +48,11 @@ pub const TOPICS: &[Topic] = &[
         text: include_str!("topics/permissions.txt"),
     },
     Topic {
+        name: "guidance",
+        about: "AGENTS.md and Skills: what files tell the model",
+        text: include_str!("topics/guidance.txt"),
+    },
+    Topic {
         name: "tools",
         about: "what the model can do, and `zcoder tool`",
         text: include_str!("topics/tools.txt"),

@@ -32,6 +32,8 @@ pub enum Key {
 pub enum Shape {
     /// An array of strings.
     Words,
+    /// An array of names of files.
+    Names,
     /// An object of strings.
     Texts,
     /// `true` or `false`.
@@ -62,7 +64,7 @@ pub const KEYS: &[KeyRow] = &[
         help: "words put before `sh -c COMMAND` of every command of the model, such as those of a sandbox; each question shows them" },
     KeyRow { key: Key::Checks, name: "checks", shape: Shape::Texts, files: Files::Project, default: "",
         help: "named commands that prove the project's state; each runs unasked once you accepted its exact text" },
-    KeyRow { key: Key::GuidanceNames, name: "guidance_names", shape: Shape::Words, files: Files::Machine, default: "",
+    KeyRow { key: Key::GuidanceNames, name: "guidance_names", shape: Shape::Names, files: Files::Machine, default: "",
         help: "names of files that are read as guidance where a folder has no AGENTS.md" },
     KeyRow { key: Key::Wire, name: "wire", shape: Shape::Switch, files: Files::Tighten(&["off"]), default: "on",
         help: "whether a session keeps its last exchanges with the server" },

@@ -27,8 +27,10 @@ use std::path::{Path, PathBuf};
 pub struct Paths {
     /// The user's home folder, if there is one.
     pub home: Option<PathBuf>,
-    /// Our configuration: rules so far. Closed to tools.
+    /// Our configuration: rules, guidance, prompt commands. Closed to tools.
     pub config: Option<PathBuf>,
+    /// The user's folders of Skills, which other agents read too.
+    pub skills: Vec<PathBuf>,
     /// Our state: what was kept and trusted. Closed to tools.
     pub state: Option<PathBuf>,
     /// Where temporary folders are made.
@@ -72,8 +74,10 @@ impl Paths {
             let base = absolute(variable).or_else(|| Some(home.as_ref()?.join(fallback)));
             Some(base?.join("zcoder"))
         };
-        let git = absolute("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
-        let git = git.map(|config| config.join("git"));
+        let xdg = absolute("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+        let agents = home.as_ref().map(|home| home.join(".agents/skills"));
+        let shared = xdg.as_ref().map(|config| config.join("agents/skills"));
+        let git = xdg.map(|config| config.join("git"));
         let git_config = match absolute("GIT_CONFIG_GLOBAL") {
             Some(only) => vec![only],
             None => {
@@ -83,6 +87,7 @@ impl Paths {
             }
         };
         Paths {
+            skills: agents.into_iter().chain(shared).collect(),
             git_config,
             git_ignore: git.map(|git| git.join("ignore")),
             config: ours.clone().or_else(|| below("XDG_CONFIG_HOME", ".config")),

@@ -395,6 +395,8 @@ pub struct Settings {
     pub record: Option<PathBuf>,
     /// `--debug-log`
     pub debug_log: Option<PathBuf>,
+    /// Whether guidance is read (`--no-guidance`).
+    pub guidance: bool,
     /// Names of files that are read where there is no AGENTS.md.
     pub guidance_names: Vec<String>,
     /// Whether the session keeps its last exchanges.
@@ -430,6 +432,7 @@ impl Settings {
             ephemeral: typed.is_on(Id::Ephemeral),
             record: file(typed, Id::Record, start)?,
             debug_log: file(typed, Id::DebugLog, start)?,
+            guidance: !typed.is_on(Id::NoGuidance),
             guidance_names: typed.words_of(Key::GuidanceNames),
             wire: !matches!(
                 typed.extra(Key::Wire).map(|extra| &extra.content),

@@ -1,6 +1,7 @@
 //! From a reply's calls to their results: each call is checked, judged, carried out and answered, in order.
 //!
 //! ```text
+//! ToolCall ─ Guidance::call ─▶ Outcome                                             a tool of Skills
 //! ToolCall ─ tools::check ─▶ Call ─ Toolbox::prepare ─▶ Outcome                      it only looked, or refused
 //!                                                   ├─▶ Look    ─▶ worker, await_tool
 //!                                                   ├─▶ Edit    ─ permit ─▶ Approved<Edit>    ─▶ apply
@@ -18,7 +19,7 @@ use super::save;
 use super::turn::{Engine, Flow, Turn};
 use super::worker::{self, News, Touched};
 use crate::diff;
-use crate::policy::Command;
+use crate::policy::{Command, Verdict};
 use crate::protocol::{
     Event, Facts, JournalRecord, Level, Message, Note, Stage, Status, ToolCall, ToolOutcome,
     ToolStatus,
@@ -50,6 +51,7 @@ impl Engine {
                 Some(why) => self.skip(call, not_run(why)),
             }
         }
+        self.tell_nearer();
         if let Some(end) = end {
             return Err(end);
         }
@@ -69,7 +71,10 @@ impl Engine {
 
     fn run_one(&mut self, turn: &mut Turn, call: &ToolCall, alone: bool) -> Flow<()> {
         turn.tally.calls += 1;
-        let checked = tools::check(call);
+        let checked = match self.guidance.call(call) {
+            Some(outcome) => Err(outcome),
+            None => tools::check(call, self.guidance.offer().names()),
+        };
         let summary = match &checked {
             Ok(checked) => summary(&checked.call),
             Err(_) => text::clip(&call.name, SUMMARY_CHARS).into_owned(),
@@ -191,9 +196,14 @@ impl Engine {
     }
 
     fn edit(&mut self, turn: &Turn, call: &ToolCall, edit: Edit) -> Done {
-        let (paths, diff) = (edit.paths().join(", "), edit.diff().to_string());
+        let paths: Vec<String> = edit.paths().into_iter().map(String::from).collect();
+        let diff = edit.diff().to_string();
         let verdict = edit.judge(&self.policy);
-        let approved = match self.permit(turn, call, verdict, &diff, &paths) {
+        let refused = matches!(verdict, Verdict::Denied { .. });
+        if let (false, Some(why)) = (refused, self.hold_for_guidance(&paths)) {
+            return (failed(&why), None);
+        }
+        let approved = match self.permit(turn, call, verdict, &diff, &paths.join(", ")) {
             Permit::Yes(approved) => approved,
             Permit::No(done) => return done,
         };
@@ -298,7 +308,7 @@ pub(super) fn cancelled(text: &str) -> ToolOutcome {
 
 /// What a call is about: the file that was read, whichever lines of it; the command.
 pub(super) fn subject(call: &ToolCall) -> String {
-    match tools::check(call) {
+    match tools::check(call, &[]) {
         Ok(checked) => match &checked.call {
             Call::ReadFile { path, .. } => format!("read_file {}", text::clip(path, SUMMARY_CHARS)),
             other => summary(other),

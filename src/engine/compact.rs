@@ -213,6 +213,7 @@ impl Engine {
         checkpoint.after = after;
         conversation.shorten(checkpoint, built);
         self.budget.shortened(after, window);
+        self.remind_of_skills();
         Ok(Ok(Event::Compacted {
             before: tokens,
             after,
@@ -338,7 +339,7 @@ impl Engine {
             shape: Arc::clone(shape),
             body: Arc::clone(body),
             // No call is wanted, so none is looked for in the text.
-            offered: &[],
+            offered: Vec::new(),
             text_style: conversation.text_style,
             request,
             estimated_tokens: conversation.meter.estimate(bytes),

@@ -81,16 +81,24 @@ fn rows(conversation: &Conversation) -> Vec<ContextRow> {
         match message {
             Message::System { .. } => {
                 if conversation.text_style {
-                    let tools = take(tools::describe(conversation.set).len());
+                    let tools = take(
+                        tools::describe(conversation.set).len()
+                            + conversation.addition.offer.described().len(),
+                    );
                     rows.add(Part::Tools, "", tools);
                 }
+                let addition = &conversation.addition;
+                let (guidance, skills) = (take(addition.agents.len()), take(addition.skills.len()));
                 rows.add(Part::System, "", left);
+                rows.add(Part::Guidance, "", guidance);
+                rows.add(Part::Skills, "", skills);
             }
             Message::User { .. } => rows.add(Part::User, "", left),
             Message::Note { note, .. } => {
                 let part = match note {
                     Note::Environment => Part::Environment,
                     Note::Checkpoint => Part::Checkpoint,
+                    Note::Guidance => Part::Guidance,
                     Note::Recovery | Note::Loop | Note::Cancelled | Note::Stepped => Part::Notes,
                 };
                 rows.add(part, "", left);

@@ -18,6 +18,7 @@ use super::compact::trim;
 use super::discover::Plan;
 use super::meter::Meter;
 use super::prompt;
+use crate::guidance::Offer;
 use crate::model::{Backend, RequestBody, Shape, Think};
 use crate::policy::Profile;
 use crate::protocol::{Message, Note};
@@ -39,6 +40,7 @@ pub(super) struct Conversation {
     profile: Profile,
     /// The server's address.
     host: String,
+    pub(super) addition: Addition,
     body: Arc<RequestBody>,
     /// Bytes of each message in the body.
     sizes: Vec<u64>,
@@ -52,10 +54,14 @@ impl Conversation {
         log: Log,
         backend: &Backend,
         host: String,
-        plan: Plan,
+        mut plan: Plan,
         profile: Profile,
+        addition: Addition,
         environment: Message,
     ) -> Conversation {
+        if let Some(tools) = &mut plan.shape.native_tools {
+            addition.offer_in(tools);
+        }
         let mut conversation = Conversation {
             log,
             meter: Meter::default(),
@@ -68,6 +74,7 @@ impl Conversation {
             set: plan.set,
             profile,
             host,
+            addition,
             written: 0,
         };
         conversation.record_model();
@@ -104,8 +111,8 @@ impl Conversation {
     }
 
     /// The names on offer.
-    pub(super) fn offered(&self) -> &'static [&'static str] {
-        tools::names(self.set)
+    pub(super) fn offered(&self) -> Vec<&'static str> {
+        [tools::names(self.set), self.addition.offer.names()].concat()
     }
 
     /// From now on without `think`.
@@ -216,8 +223,35 @@ impl Conversation {
     }
 
     fn system(&self) -> Message {
-        let described = self.text_style.then(|| tools::describe(self.set));
-        prompt::system(self.profile, described.as_deref())
+        let described = self
+            .text_style
+            .then(|| tools::describe(self.set) + &self.addition.offer.described());
+        let Addition { agents, skills, .. } = &self.addition;
+        prompt::system(self.profile, described.as_deref(), [agents, skills])
+    }
+}
+
+/// What files add to our own words, for the whole session.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Addition {
+    /// Guidance, at the end of the system message.
+    pub(super) agents: String,
+    /// The catalogue of Skills, behind it.
+    pub(super) skills: String,
+    /// Tools besides those of `tools`.
+    pub(super) offer: Offer,
+}
+
+impl Addition {
+    /// Into the array of tools.
+    fn offer_in(&self, tools: &mut String) {
+        let more = self.offer.schemas();
+        if let (Some(']'), false) = (tools.chars().last(), more.is_empty()) {
+            tools.pop();
+            tools.push(',');
+            tools.push_str(&more);
+            tools.push(']');
+        }
     }
 }
 

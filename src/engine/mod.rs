@@ -20,8 +20,8 @@
 //! of the next one, but for what `conversation` names.
 //!
 //! Read next: `turn` (the loop), `save` (what is safe when), `wait` (the inbox), `call` and `permit` (from call to result), `decide` and
-//! `failure` (what a reply or its absence means), `compact` (a conversation longer than the window), `opening` (what happens once),
-//! `prompt` (our words).
+//! `failure` (what a reply or its absence means), `compact` (a conversation longer than the window), `opening` (what happens once), `guide`
+//! (what files tell), `prompt` (our words).
 mod budget;
 mod call;
 mod compact;
@@ -31,6 +31,7 @@ mod decide;
 mod discover;
 mod failure;
 mod guard;
+mod guide;
 mod meter;
 mod opening;
 mod permit;
@@ -41,6 +42,7 @@ mod save;
 mod turn;
 mod wait;
 mod worker;
+use crate::guidance::Guidance;
 use crate::model::{Backend, Options};
 use crate::policy::{Policy, Profile};
 use crate::protocol::{Event, Level, Op, Status, Tap};
@@ -70,6 +72,8 @@ pub struct Setup {
     pub policy: Policy,
     /// Which agent: chooses the system prompt.
     pub profile: Profile,
+    /// What files tell the model.
+    pub guidance: Guidance,
     /// Bounds of a turn.
     pub limits: TurnLimits,
     /// When the conversation is shortened.
@@ -154,14 +158,22 @@ pub fn preview(setup: Setup, prompt: Op, notice: &mut dyn FnMut(Event)) -> Resul
         let level = Level::Warning;
         notice(Event::Notice { level, text });
     }
+    let mut guidance = setup.guidance;
+    let (addition, notices) = guide::fit(&mut guidance, plan.shape.window);
+    let (notes, more) = guide::mentioned(&mut guidance, &text);
+    for (level, text) in notices.into_iter().chain(more) {
+        notice(Event::Notice { level, text });
+    }
     let mut conversation = opening::open_conversation(
         setup.log,
         &setup.backend,
         setup.model.target.endpoint().to_string(),
         plan,
         setup.profile,
+        addition,
         &setup.toolbox,
     );
+    notes.into_iter().for_each(|note| conversation.append(note));
     conversation.append(prompt::user(&text, attachment.as_deref(), limit));
     conversation.write();
     let budget = budget::Budget::new(setup.compaction);

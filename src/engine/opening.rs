@@ -2,13 +2,14 @@
 //! and the conversation begins. If it fails, nothing was recorded and the next prompt tries again.
 //!
 //! ```text
-//! find (worker: discover) → plan → Event::Model, notices → allow_forwarding → Conversation: system prompt, environment note
+//! find (worker: discover) → plan → Event::Model, notices → allow_forwarding → guidance → Conversation: system prompt, environment note
 //! ```
 //!
 //! Invariant: no byte of a prompt leaves before this has succeeded.
-use super::conversation::Conversation;
+use super::conversation::{Addition, Conversation};
 use super::decide::TurnEnd;
 use super::discover::{self, Found, Plan};
+use super::guide;
 use super::prompt;
 use super::turn::{Engine, Flow, Turn, no_thread};
 use super::worker::{self, News};
@@ -44,8 +45,19 @@ impl Engine {
             ));
         };
         let host = self.options.target.endpoint().to_string();
-        let conversation =
-            open_conversation(log, &self.backend, host, plan, self.profile, &self.toolbox);
+        let (addition, notices) = guide::fit(&mut self.guidance, window);
+        for (level, text) in notices {
+            self.notice(level, text);
+        }
+        let conversation = open_conversation(
+            log,
+            &self.backend,
+            host,
+            plan,
+            self.profile,
+            addition,
+            &self.toolbox,
+        );
         self.conversation = Some(conversation);
         Ok(window)
     }
@@ -100,6 +112,7 @@ pub(super) fn open_conversation(
     host: String,
     plan: Plan,
     profile: Profile,
+    addition: Addition,
     toolbox: &Toolbox,
 ) -> Conversation {
     let date = clock::local_date(SystemTime::now());
@@ -111,7 +124,7 @@ pub(super) fn open_conversation(
     // A name may hold line ends and worse; it goes into a sentence.
     let folder = text::visible(&folder);
     let environment = prompt::environment(&date, &text::line(&folder));
-    Conversation::open(log, backend, host, plan, profile, environment)
+    Conversation::open(log, backend, host, plan, profile, addition, environment)
 }
 
 pub(super) fn model_event(found: &Found, options: &Options) -> Event {

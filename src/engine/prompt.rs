@@ -2,7 +2,7 @@
 //! attachment. The engine puts them into the log and the request; nothing else in a request is written by us.
 //!
 //! ```text
-//! system   You are zcoder, …                          the same bytes for every session of a profile and a tool style
+//! system   You are zcoder, …                          the same bytes for every session of a profile and a tool style; then guidance
 //! user     [note from zcoder, not from the user] Date: 2026-08-21. Working folder: demo. …
 //! user     make the test pass
 //! ```
@@ -55,19 +55,24 @@ roll back if that fails.
 When the task is done, answer in plain words: what you found, what you changed, how it was checked, how to undo it. If you cannot go on, \
 say why, or call finish_task alone with status blocked or failed.";
 
-/// The system message. `tools`: their description, where the request has no list of tools (text style).
-pub(super) fn system(profile: Profile, tools: Option<&str>) -> Message {
+/// The system message. `tools`: their description, where the request has no list of tools (text style). `guidance`: what files add, at the
+/// end, so that sessions of all folders share what comes before.
+pub(super) fn system(profile: Profile, tools: Option<&str>, guidance: [&str; 2]) -> Message {
     let text = match profile {
         Profile::Coding => CODING,
         Profile::Sysadmin => SYSADMIN,
     };
-    let text = match tools {
+    let mut text = match tools {
         // The form in which `model` writes results where a request has no list of tools.
         Some(tools) => {
             format!("{text}\n\n{tools}Results come back as <result of=\"NAME\">…</result>.")
         }
         None => text.to_string(),
     };
+    for part in guidance.into_iter().filter(|part| !part.is_empty()) {
+        text.push_str("\n\n");
+        text.push_str(part);
+    }
     Message::System { text }
 }
 
@@ -187,7 +192,7 @@ mod tests {
     #[test]
     fn the_system_prompt_is_short_and_the_same_every_time() {
         for profile in [Profile::Coding, Profile::Sysadmin] {
-            let Message::System { text } = system(profile, None) else {
+            let Message::System { text } = system(profile, None, ["", ""]) else {
                 panic!("not a system message");
             };
             assert!(text.len() <= 1_650, "{profile:?}: {} bytes", text.len());
@@ -195,7 +200,7 @@ mod tests {
                 !text.bytes().any(|b| b.is_ascii_digit()),
                 "{profile:?} holds a number"
             );
-            assert_eq!(system(profile, None), Message::System { text });
+            assert_eq!(system(profile, None, ["", ""]), Message::System { text });
         }
     }
 }

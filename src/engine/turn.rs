@@ -20,10 +20,12 @@ use super::conversation::Conversation;
 use super::decide::{self, Step, Tries, TurnEnd};
 use super::failure::{self, Remedy};
 use super::guard::Guard;
+use super::guide::Pending;
 use super::prompt;
 use super::receipt::Tally;
 use super::worker::{self, ChatJob, JobId, News, Touched};
 use super::{Emit, Setup, TurnLimits};
+use crate::guidance::Guidance;
 use crate::model::{self, Backend, Loaded, Options, Reply, ToolStyle};
 use crate::policy::{Policy, Profile};
 use crate::protocol::{
@@ -52,6 +54,9 @@ pub(super) struct Engine {
     pub(super) toolbox: Toolbox,
     pub(super) policy: Policy,
     pub(super) profile: Profile,
+    pub(super) guidance: Guidance,
+    /// Guidance that edits of the present reply wait for.
+    pub(super) nearer: Vec<Pending>,
     limits: TurnLimits,
     pub(super) tap: Tap,
     pub(super) interactive: bool,
@@ -167,6 +172,8 @@ impl Engine {
             toolbox: setup.toolbox,
             policy: setup.policy,
             profile: setup.profile,
+            guidance: setup.guidance,
+            nearer: Vec::new(),
             limits: setup.limits,
             tap: setup.tap,
             interactive: setup.interactive,
@@ -284,6 +291,7 @@ impl Engine {
         if let Some(cut) = prompt::cut_notice(attachment, limit) {
             self.notice(Level::Warning, cut);
         }
+        self.activate_mentioned(text);
         self.record_request(id, prompt::user(text, attachment, limit));
         loop {
             let reply = self.ask_model(turn)?;

@@ -98,7 +98,7 @@ pub(super) struct ChatJob {
     pub(super) backend: Backend,
     pub(super) shape: Arc<Shape>,
     pub(super) body: Arc<RequestBody>,
-    pub(super) offered: &'static [&'static str],
+    pub(super) offered: Vec<&'static str>,
     pub(super) text_style: bool,
     pub(super) request: RequestId,
     pub(super) estimated_tokens: u64,
@@ -111,7 +111,7 @@ impl ChatJob {
     /// Talks to the server until the reply is complete or lost.
     pub(super) fn run(self, job: JobId, inbox: &Sender<News>) -> News {
         let chat = Chat {
-            offered: self.offered,
+            offered: &self.offered,
             text_style: self.text_style,
             new_tokens: self.new_tokens,
             prompt_speed: self.prompt_speed,

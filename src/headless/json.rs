@@ -334,6 +334,8 @@ pub(super) fn part_word(part: Part) -> &'static str {
         Part::Options => "options",
         Part::Tools => "tools",
         Part::System => "system",
+        Part::Guidance => "guidance",
+        Part::Skills => "skills",
         Part::Environment => "environment",
         Part::Notes => "notes",
         Part::Checkpoint => "checkpoint",

@@ -2,6 +2,7 @@
 //! a workspace and the state folder. Out: the files that there are, each with its [`State`]; and their bytes, if they are trusted.
 //!
 //! ```text
+//! ../AGENTS.md         guidance       812 bytes  0b1fa2c3d4e5  new                             of the repository that it lies in
 //! AGENTS.md            guidance     1,204 bytes  5f2c9d04a1b7  new
 //! .zcoder/rules        rules           38 bytes  9f86d081884c  trusted
 //! .zcoder/config.json  settings       112 bytes  2c26b46b68ff  changed since it was trusted
@@ -12,17 +13,22 @@
 //!   9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 .zcoder/rules
 //! ```
 //!
-//! Limits: [`MAX_FILE`] a file, [`MAX_FILES`] files; more is not usable, and said.
+//! Guidance counts in the workspace, in the folders above it up to the repository's (the nearest one with a `.git`; git is not run), and in
+//! folders below it, which only [`look_below`] looks through: a person asked for that, and a start of the agent never walks a tree.
+//!
+//! Limits: [`MAX_FILE`] a file, [`MAX_FILES`] files; more is not usable, and said. [`MAX_FOLDERS`] folders below.
 //!
 //! Invariant: the bytes handed out are the bytes that were hashed; nothing is read twice.
 //! Invariant: nothing of a workspace is used because of its name or place alone, and a link out of it is never followed.
+//! Invariant: what git ignores is not guidance: a package that was fetched into the tree steers nothing.
 //!
-//! Read next: `commands/trust.rs`, which shows and asks.
+//! Read next: `commands/trust.rs`, which shows and asks; `guidance`, which uses most of it.
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::ignore;
 use crate::sha256;
 use crate::sys::file;
 use crate::text::{self, counted};
@@ -32,7 +38,11 @@ use super::private;
 /// Larger guidance would fill a model's window.
 pub const MAX_FILE: u64 = 256 << 10;
 /// More files than a person reads.
-pub const MAX_FILES: usize = 64;
+pub const MAX_FILES: usize = 256;
+/// Folders below a workspace that are looked through.
+pub const MAX_FOLDERS: u64 = 100_000;
+/// Names of guidance, the strongest first; settings can add weaker ones.
+pub const GUIDANCE: [&str; 2] = ["AGENTS.override.md", "AGENTS.md"];
 
 /// What a file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +71,6 @@ impl Kind {
 
 /// Where projects keep them.
 const FILES: &[(&str, Kind)] = &[
-    ("AGENTS.override.md", Kind::Guidance),
-    ("AGENTS.md", Kind::Guidance),
     (SETTINGS, Kind::Settings),
     (RULES, Kind::Rules),
     (".zcoder/mcp.json", Kind::Servers),
@@ -78,7 +86,7 @@ const FOLDERS: &[(&str, &str)] = &[(".zcoder/commands", ""), (".agents/skills", 
 /// One file that a workspace brings along.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Relative to the workspace.
+    /// Relative to the workspace; in a folder above it, it begins with `../`.
     pub path: String,
     /// What it is for.
     pub kind: Kind,
@@ -108,32 +116,111 @@ pub enum State {
     Unusable,
 }
 
-/// The files there are, in a fixed order. `root` is canonical.
-pub fn look(root: &Path) -> Vec<Found> {
+/// The files there are, in a fixed order: guidance from the repository down to the workspace, then the workspace's own files. `root` is
+/// canonical; `names`: other names of guidance.
+pub fn look(root: &Path, names: &[String]) -> Vec<Found> {
     let mut found = Vec::new();
-    for (path, kind) in FILES {
-        found.extend(one(root, path, *kind));
-    }
-    for (folder, file) in FOLDERS {
-        for path in entries(root, folder, file) {
-            found.extend(one(root, &path, Kind::Guidance));
+    let repository = repository(root);
+    for up in (0..=steps(repository, root)).rev() {
+        let above = "../".repeat(up);
+        for name in guidance_names(names) {
+            found.extend(one(
+                repository,
+                root,
+                &format!("{above}{name}"),
+                Kind::Guidance,
+            ));
         }
     }
-    for extra in found.iter_mut().skip(MAX_FILES) {
-        extra.content = Err(format!("more than {MAX_FILES} such files"));
+    for (path, kind) in FILES {
+        found.extend(one(root, root, path, *kind));
     }
+    for (folder, file) in FOLDERS {
+        match entries(root, folder, file) {
+            Ok(paths) => found.extend(
+                paths
+                    .iter()
+                    .filter_map(|path| one(root, root, path, Kind::Guidance)),
+            ),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => found.push(Found {
+                path: folder.to_string(),
+                kind: Kind::Guidance,
+                content: Err(error.to_string()),
+            }),
+        }
+    }
+    bounded(&mut found);
     found
 }
 
-/// The paths below a folder, sorted. A name that would not be shown as it is cannot be listed honestly.
-fn entries(root: &Path, folder: &str, file: &str) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(root.join(folder)) else {
-        return Vec::new();
+/// The same, and guidance in folders below that git does not ignore; false: there are more than [`MAX_FOLDERS`].
+pub fn look_below(root: &Path, names: &[String]) -> (Vec<Found>, bool) {
+    let mut found = look(root, names);
+    let options = ignore::Options {
+        root: root.to_path_buf(),
+        ..ignore::Options::default()
     };
+    let Ok(mut walk) = ignore::Walk::new(root, options) else {
+        return (found, true);
+    };
+    while let Some(folder) = walk.next_folder() {
+        if walk.folders() > MAX_FOLDERS {
+            return (found, false);
+        }
+        let path = String::from_utf8_lossy(folder.path());
+        for name in guidance_names(names).filter(|_| !path.is_empty() && is_honest(&path)) {
+            if folder.files().iter().any(|file| file == name.as_bytes()) {
+                found.extend(one(root, root, &format!("{path}{name}"), Kind::Guidance));
+            }
+        }
+    }
+    bounded(&mut found);
+    (found, true)
+}
+
+/// One file below `base`, canonical, at a path relative to it, if there is one.
+pub fn find(base: &Path, path: &str, kind: Kind) -> Option<Found> {
+    one(base, base, path, kind)
+}
+
+/// The nearest folder from `root` upwards that has a `.git`, a folder or a file; `root` itself, if none has.
+pub fn repository(root: &Path) -> &Path {
+    let mut folders = root.ancestors();
+    let found = folders.find(|folder| {
+        let git = fs::metadata(folder.join(".git"));
+        git.is_ok_and(|git| git.is_dir() || git.is_file())
+    });
+    found.unwrap_or(root)
+}
+
+/// How many folders `root` lies below `above`.
+fn steps(above: &Path, root: &Path) -> usize {
+    root.components().count() - above.components().count()
+}
+
+/// All names of guidance, the strongest first.
+fn guidance_names(more: &[String]) -> impl Iterator<Item = &str> {
+    GUIDANCE.into_iter().chain(more.iter().map(String::as_str))
+}
+
+fn bounded(found: &mut [Found]) {
+    for extra in found.iter_mut().skip(MAX_FILES) {
+        extra.content = Err(format!("more than {MAX_FILES} such files"));
+    }
+}
+
+/// A name that would not be shown as it is cannot be listed honestly.
+fn is_honest(name: &str) -> bool {
+    *text::visible(name) == *name && !name.contains(['\n', char::REPLACEMENT_CHARACTER])
+}
+
+/// The paths below a folder, sorted.
+fn entries(root: &Path, folder: &str, file: &str) -> io::Result<Vec<String>> {
+    let entries = fs::read_dir(root.join(folder))?;
     let names = entries.take(16 * MAX_FILES).filter_map(|entry| {
         let name = entry.ok()?.file_name().into_string().ok()?;
-        let honest = *text::visible(&name) == *name && !name.contains('\n');
-        honest.then_some(name)
+        is_honest(&name).then_some(name)
     });
     let mut paths: Vec<String> = match file {
         "" => names
@@ -145,15 +232,16 @@ fn entries(root: &Path, folder: &str, file: &str) -> Vec<String> {
             .collect(),
     };
     paths.sort();
-    paths
+    Ok(paths)
 }
 
-fn one(root: &Path, path: &str, kind: Kind) -> Option<Found> {
+/// `path` is relative to `root`; what is there must lie in `base`.
+fn one(base: &Path, root: &Path, path: &str, kind: Kind) -> Option<Found> {
     let full = root.join(path);
     fs::symlink_metadata(&full).ok()?;
     let content = match full.canonicalize() {
-        Ok(real) if real.starts_with(root) => content(&real).map_err(|error| error.to_string()),
-        Ok(_) => Err("a link that leads out of the workspace".to_string()),
+        Ok(real) if real.starts_with(base) => content(&real).map_err(|error| error.to_string()),
+        Ok(_) => Err(format!("a link that leads out of {}", base.display())),
         Err(error) => Err(error.to_string()),
     };
     Some(Found {
@@ -185,6 +273,8 @@ pub struct Trust {
     file: Option<PathBuf>,
     /// `HEX PATH`
     lines: Vec<String>,
+    /// Whatever there is, for this run.
+    everything: bool,
 }
 
 impl Trust {
@@ -199,6 +289,7 @@ impl Trust {
             workspace: workspace.to_path_buf(),
             file,
             lines,
+            everything: false,
         })
     }
 
@@ -207,6 +298,9 @@ impl Trust {
         let Ok(content) = &found.content else {
             return State::Unusable;
         };
+        if self.everything {
+            return State::Trusted;
+        }
         let hash = sha256::hex(&content.hash);
         let mut known = self.lines.iter().filter_map(|line| line.split_once(' '));
         if known
@@ -230,9 +324,9 @@ impl Trust {
         }
     }
 
-    /// Trusts these files as they were read, in memory: for this run.
-    pub fn trust_now(&mut self, found: &[Found]) {
-        self.lines = found.iter().filter_map(line).collect();
+    /// Trusts what the workspace brings along, as it is when it is read: for this run.
+    pub fn trust_now(&mut self) {
+        self.everything = true;
     }
 
     /// Trusts these files as they were read, and nothing else of the workspace; kept.

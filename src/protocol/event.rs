@@ -413,6 +413,10 @@ pub enum Part {
     Tools,
     /// The system prompt.
     System,
+    /// What files tell: AGENTS.md.
+    Guidance,
+    /// The catalogue of Skills.
+    Skills,
     /// Date and folder.
     Environment,
     /// Other notes of ours.

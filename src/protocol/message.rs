@@ -68,6 +68,8 @@ pub enum Note {
     Loop,
     /// The user cancelled; what was left undone.
     Cancelled,
+    /// Instructions of a Skill that the user named, or guidance of a folder.
+    Guidance,
     /// The user took changes of files back, or made them again.
     Stepped,
     /// What stands for messages that are no longer shown to the model.

@@ -267,6 +267,7 @@ fn write_message(json: &mut Writer, message: &Message) {
                 Note::Cancelled => "cancelled",
                 Note::Stepped => "stepped",
                 Note::Checkpoint => "checkpoint",
+                Note::Guidance => "guidance",
             });
             json.key("text").string(text);
         }
@@ -589,6 +590,7 @@ fn note(field: &Field<'_>) -> Result<Note, FieldError> {
         "cancelled" => Note::Cancelled,
         "stepped" => Note::Stepped,
         "checkpoint" => Note::Checkpoint,
+        "guidance" => Note::Guidance,
         _ => return Err(field.error("a kind of note that this version knows")),
     })
 }

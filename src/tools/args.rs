@@ -50,10 +50,10 @@ const PREFIXES: &[&str] = &[
 /// Most characters of foreign text quoted in a failure.
 const QUOTED_CHARS: usize = 60;
 
-/// Checks a call; the failure is written for the model (valid names, nearest name, missing or wrong arguments).
-pub fn check(call: &ToolCall) -> Result<Checked, ToolOutcome> {
+/// Checks a call; `others` are tools that are on offer and not ours, for the list of names. The failure is written for the model (valid names, nearest name, missing or wrong arguments).
+pub fn check(call: &ToolCall, others: &[&str]) -> Result<Checked, ToolOutcome> {
     let mut said = Vec::new();
-    let tool = find_tool(&call.name, &mut said)?;
+    let tool = find_tool(&call.name, others, &mut said)?;
     let reparsed = match call.arguments.root().as_str() {
         Some(text) => {
             let tree = Tree::parse(text.as_bytes()).ok();
@@ -80,7 +80,11 @@ pub fn check(call: &ToolCall) -> Result<Checked, ToolOutcome> {
     Ok(Checked { call, said })
 }
 
-fn find_tool(name: &str, said: &mut Vec<String>) -> Result<&'static Tool, ToolOutcome> {
+fn find_tool(
+    name: &str,
+    others: &[&str],
+    said: &mut Vec<String>,
+) -> Result<&'static Tool, ToolOutcome> {
     if let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) {
         return Ok(tool);
     }
@@ -92,6 +96,7 @@ fn find_tool(name: &str, said: &mut Vec<String>) -> Result<&'static Tool, ToolOu
         said.push(format!("`{}` was taken as `{}`", quoted(name), tool.name));
         return Ok(tool);
     }
+    let all = [ALL, others].concat();
     // Noise after a name (`read_file<|channel|>commentary`, `read_file(path`): name the tool, run nothing.
     let letters = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     let meant = bare
@@ -99,7 +104,7 @@ fn find_tool(name: &str, said: &mut Vec<String>) -> Result<&'static Tool, ToolOu
         .find(|part| !part.is_empty())
         .and_then(by_other_name)
         .map(|tool| tool.name)
-        .or_else(|| nearest(bare, ALL.iter().copied()));
+        .or_else(|| nearest(bare, all.iter().copied()));
     let hint = match meant {
         Some(meant) => format!(" Did you mean `{meant}`? Call it by exactly this name."),
         None => " Use one of these.".to_string(),
@@ -107,7 +112,7 @@ fn find_tool(name: &str, said: &mut Vec<String>) -> Result<&'static Tool, ToolOu
     Err(failed(format!(
         "there is no tool `{}`, so nothing was done. The tools are: {}.{hint}",
         quoted(name),
-        ALL.join(", ")
+        all.join(", ")
     )))
 }
 

@@ -249,7 +249,7 @@ fn what_a_folder_brings_along_is_used_once_it_is_trusted() {
         r#"{"checks":{"test":"true && make test"}}"#,
     );
     let touch = ["policy", "check", "touch x"];
-    let unused = "zcoder: not used, since it is not trusted: .zcoder/config.json, .zcoder/rules; `zcoder trust` shows and accepts it\n";
+    let unused = "zcoder: not used, since it is not trusted: .zcoder/config.json, .zcoder/rules; `zcoder trust` shows and accepts it, --trust does for one run\n";
     let before = with(&temp, &touch);
     assert_eq!((before.code, before.err.as_str()), (Some(4), unused));
     // A flag for one run.
@@ -307,7 +307,7 @@ fn what_a_folder_brings_along_is_used_once_it_is_trusted() {
         (changed.code, changed.err.as_str()),
         (
             Some(4),
-            "zcoder: not used, since it is not trusted: .zcoder/rules (changed); `zcoder trust` shows and accepts it\n"
+            "zcoder: not used, since it is not trusted: .zcoder/rules (changed); `zcoder trust` shows and accepts it, --trust does for one run\n"
         )
     );
     let yes = with(&temp, &["trust", "--yes"]);

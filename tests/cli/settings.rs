@@ -62,7 +62,7 @@ fn a_run_uses_the_files_of_user_and_trusted_project() {
     let args = ["-p", "x", "--what-would-be-sent"];
     let new = with(&temp, &args);
     assert_eq!(new.code, Some(2), "two models, and nobody to choose");
-    let unused = "zcoder: not used, since it is not trusted: .zcoder/config.json; `zcoder trust` shows and accepts it\n";
+    let unused = "zcoder: not used, since it is not trusted: .zcoder/config.json; `zcoder trust` shows and accepts it, --trust does for one run\n";
     assert!(new.err.starts_with(unused), "{}", new.err);
     let shown = with(&temp, &["trust", "--yes"]);
     assert!(

@@ -79,7 +79,7 @@ fn every_kind_of_value() {
         "profile": "sysadmin", "edits": "ask", "commands": "allow", "command_timeout": 600,
         "max_tool_output": 1024, "max_turns": 3, "max_seconds": "60", "strict_finish": true,
         "compact_at": 50, "compact_above": "off", "max_compactions": 5,
-        "output": "json", "quiet": true,
+        "output": "json", "quiet": true, "no_guidance": true,
         "command_wrapper": ["bwrap", "--"], "guidance_names": ["CLAUDE.md"], "wire": false
     }"#;
     let machine = Machine::with("", user);
@@ -108,6 +108,7 @@ fn every_kind_of_value() {
     assert_eq!(may.commands, CommandMode::Allow);
     assert_eq!((may.edits, may.profile), (EditMode::Ask, Profile::Sysadmin));
     assert!(typed.is_on(Id::Quiet) && typed.is_on(Id::StrictFinish));
+    assert!(typed.is_on(Id::NoGuidance));
     assert_eq!(typed.words_of(Key::GuidanceNames), ["CLAUDE.md"]);
     // The text names every key that the user may set, so that none is forgotten here.
     for row in FLAGS.iter().filter(|row| row.files != Files::None) {
@@ -195,6 +196,18 @@ fn a_wrong_file_is_named_with_line_column_and_what_was_expected() {
         "{\"max_seconds\": 0}",
         "~/user/config.json:1:17: `max_seconds` is `0`: expected a whole number from 1 to 4294967295",
     );
+    for names in [
+        "\"CLAUDE.md\"",
+        "[\"../x\"]",
+        "[\"\"]",
+        "[1]",
+        "[\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\"]",
+    ] {
+        wrong(
+            &format!("{{\"guidance_names\": {names}}}"),
+            "~/user/config.json:1:20: `guidance_names`: expected an array of at most 8 names of files, without folders",
+        );
+    }
     wrong(
         "{\"host\": \"ftp://me:secret@x\"}",
         "~/user/config.json:1:10: `ftp://…@x`: scheme \"ftp\": expected http or https",

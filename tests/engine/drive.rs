@@ -5,6 +5,7 @@ use crate::support::temp::Temp;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use zcoder::engine::{self, Compaction, Setup, Submit, TurnLimits};
+use zcoder::guidance::Guidance;
 use zcoder::http::{Endpoint, Target};
 use zcoder::json::{Tree, Value};
 use zcoder::model::{Backend, Options};
@@ -49,6 +50,7 @@ pub(crate) fn setup(fake: &Fake, temp: &Temp) -> Setup {
         toolbox: Toolbox::new(workspace, limits, temp.path().join("outputs"), true),
         policy: Policy::new(CommandMode::Ask, EditMode::Auto, Profile::Coding, None),
         profile: Profile::Coding,
+        guidance: Guidance::default(),
         limits: TurnLimits::default(),
         compaction: Compaction::default(),
         log: Log::in_memory().expect("log"),

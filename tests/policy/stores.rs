@@ -362,7 +362,7 @@ fn trust_is_by_exact_content() {
     temp.write("work/.zcoder/commands/b.md", "x");
     temp.write("work/.zcoder/commands/c.txt", "x");
     temp.write("work/README.md", "x");
-    let found = trust::look(&root);
+    let found = trust::look(&root, &[]);
     let paths: Vec<&str> = found.iter().map(|found| found.path.as_str()).collect();
     assert_eq!(
         paths,
@@ -398,7 +398,7 @@ fn trust_is_by_exact_content() {
     );
     // A change is not used, and says so; the others stay.
     temp.write("work/.zcoder/rules", "deny curl\ndeny wget\n");
-    let changed = trust::look(&root);
+    let changed = trust::look(&root, &[]);
     assert_eq!(
         states(&again, &changed),
         [
@@ -411,10 +411,10 @@ fn trust_is_by_exact_content() {
     assert_eq!(again.usable(&changed, trust::RULES), None);
     // The same bytes under another name are new.
     temp.write("work/AGENTS.override.md", "be kind\n");
-    assert_eq!(states(&again, &trust::look(&root))[0], State::New);
+    assert_eq!(states(&again, &trust::look(&root, &[]))[0], State::New);
     // For one run: nothing is written.
     let mut once = Trust::open(None, &root).expect("no state");
-    once.trust_now(&changed);
+    once.trust_now();
     assert_eq!(
         once.usable(&changed, trust::RULES),
         Some(&b"deny curl\ndeny wget\n"[..])
@@ -448,7 +448,8 @@ fn what_cannot_be_trusted() {
     .expect("a link");
     symlink("guide.md", root.join("AGENTS.override.md")).expect("a link");
     fs::create_dir(root.join(".mcp.json")).expect("a folder");
-    let found = trust::look(&root);
+    let found = trust::look(&root, &[]);
+    let leads_out = format!("a link that leads out of {}", root.display());
     let shown: Vec<(&str, Result<usize, &str>)> = found
         .iter()
         .map(|found| {
@@ -466,7 +467,7 @@ fn what_cannot_be_trusted() {
         shown,
         [
             ("AGENTS.override.md", Ok(1)),
-            ("AGENTS.md", Err("a link that leads out of the workspace")),
+            ("AGENTS.md", Err(leads_out.as_str())),
             (".zcoder/config.json", Ok(256 << 10)),
             (".zcoder/rules", Err("longer than 262,144 bytes")),
             (".mcp.json", Err("is a directory")),
@@ -491,13 +492,89 @@ fn what_cannot_be_trusted() {
 #[test]
 fn more_files_than_a_person_reads_are_not_usable() {
     let temp = Temp::new();
-    for n in 0..65 {
-        temp.write(&format!("work/.zcoder/commands/{n:02}.md"), "x");
+    for n in 0..257 {
+        temp.write(&format!("work/.zcoder/commands/{n:03}.md"), "x");
     }
-    let found = trust::look(&temp.path().join("work"));
-    assert!(found[63].content.is_ok());
+    let found = trust::look(&temp.path().join("work"), &[]);
+    assert!(found[255].content.is_ok());
     assert_eq!(
-        found[64].content.as_ref().map_err(String::as_str),
-        Err("more than 64 such files")
+        found[256].content.as_ref().map_err(String::as_str),
+        Err("more than 256 such files")
+    );
+}
+
+#[test]
+fn guidance_counts_from_the_repository_down_and_below_where_git_does_not_ignore_it() {
+    let temp = Temp::new();
+    temp.write("AGENTS.md", "above the repository\n");
+    temp.write("repo/.git/HEAD", "ref: refs/heads/main\n");
+    temp.write("repo/AGENTS.md", "x");
+    temp.write("repo/a/CONVENTIONS.md", "x");
+    temp.write("repo/a/work/AGENTS.override.md", "x");
+    temp.write("repo/a/work/.gitignore", "out/\n");
+    temp.write("repo/a/work/out/AGENTS.md", "x");
+    temp.write("repo/a/work/sub/deep/AGENTS.md", "x");
+    temp.write("repo/a/work/.hidden/AGENTS.md", "x");
+    symlink(
+        temp.path().join("AGENTS.md"),
+        temp.path().join("repo/a/AGENTS.md"),
+    )
+    .expect("a link");
+    let repo = temp.path().join("repo");
+    let root = repo.join("a/work");
+    assert_eq!(trust::repository(&root), repo);
+    let names = ["CONVENTIONS.md".to_string()];
+    let paths = |found: &[trust::Found]| -> Vec<String> {
+        found.iter().map(|found| found.path.clone()).collect()
+    };
+    let found = trust::look(&root, &names);
+    let above = [
+        "../../AGENTS.md",
+        "../AGENTS.md",
+        "../CONVENTIONS.md",
+        "AGENTS.override.md",
+    ];
+    assert_eq!(paths(&found), above);
+    let leads_out = format!("a link that leads out of {}", repo.display());
+    assert_eq!(found[1].content, Err(leads_out));
+    let (all, complete) = trust::look_below(&root, &names);
+    assert!(complete);
+    assert_eq!(paths(&all)[4..], ["sub/deep/AGENTS.md"]);
+    // A worktree has a file there; without either the workspace stands alone.
+    let work = temp.write("tree/AGENTS.md", "x");
+    let tree = work.parent().expect("its folder");
+    assert_eq!(paths(&trust::look(tree, &[])), ["AGENTS.md"]);
+    temp.write(".git", "gitdir: /somewhere\n");
+    assert_eq!(
+        paths(&trust::look(tree, &[])),
+        ["../AGENTS.md", "AGENTS.md"]
+    );
+    // Trusted once, it is by its path and its content.
+    let state = temp.path().join("state");
+    let mut trust = Trust::open(Some(&state), &root).expect("nothing yet");
+    trust.keep(&all).expect("written");
+    let again = Trust::open(Some(&state), &root).expect("readable");
+    assert_eq!(again.state(&all[0]), State::Trusted);
+    let sub = trust::find(&root, "sub/deep/AGENTS.md", trust::Kind::Guidance).expect("there");
+    assert_eq!(again.state(&sub), State::Trusted);
+}
+
+#[test]
+fn a_folder_of_guidance_that_cannot_be_read_is_said() {
+    let temp = Temp::new();
+    temp.write("work/.agents/skills", "a file");
+    let found = trust::look(&temp.path().join("work"), &[]);
+    let faults: Vec<(&str, Option<&str>)> = found
+        .iter()
+        .map(|found| {
+            (
+                found.path.as_str(),
+                found.content.as_ref().err().map(String::as_str),
+            )
+        })
+        .collect();
+    assert_eq!(
+        faults,
+        [(".agents/skills", Some("Not a directory (os error 20)"))]
     );
 }

@@ -232,6 +232,7 @@ pub(crate) fn every_record() -> Vec<Record> {
         Note::Cancelled,
         Note::Stepped,
         Note::Checkpoint,
+        Note::Guidance,
     ];
     records.extend(notes.map(|note| {
         Record::Message(Message::Note {

@@ -5,11 +5,12 @@ use zcoder::protocol::{CallId, Facts, ToolCall, ToolOutcome, ToolStatus};
 use zcoder::tools::{Call, Checked, Finish};
 
 fn check(name: &str, arguments: &str) -> Result<Checked, ToolOutcome> {
-    zcoder::tools::check(&ToolCall {
+    let call = ToolCall {
         id: CallId("call_1".to_string()),
         name: name.to_string(),
         arguments: Tree::parse(arguments.as_bytes()).expect("JSON"),
-    })
+    };
+    zcoder::tools::check(&call, &[])
 }
 
 #[track_caller]

@@ -71,7 +71,7 @@ impl Kit {
             name: name.to_string(),
             arguments: Tree::parse(&json.finish()).expect("JSON"),
         };
-        match zcoder::tools::check(&call) {
+        match zcoder::tools::check(&call, &[]) {
             Ok(checked) => self.toolbox.prepare(checked.call),
             Err(outcome) => Prepared::Outcome(outcome),
         }
