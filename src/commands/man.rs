@@ -117,3 +117,22 @@ fn escaped(text: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::line_of;
+
+    #[test]
+    fn no_text_is_a_request() {
+        for (text, expected) in [
+            (".de x", "\\&.de x\n"),
+            ("'ig", "\\&\\(aqig\n"),
+            ("  .TP", "  .TP\n"),
+            ("a\\fB-b'c`", "a\\efB\\-b\\(aqc\\(ga\n"),
+            ("~^…", "\\(ti\\(ha\\[u2026]\n"),
+            ("", "\n"),
+        ] {
+            assert_eq!(line_of(text), expected, "{text}");
+        }
+    }
+}
