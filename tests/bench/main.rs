@@ -23,6 +23,7 @@ mod json;
 mod measure;
 mod patch;
 mod regex;
+mod stream;
 mod walk;
 
 use measure::Effort;
@@ -39,6 +40,7 @@ const GROUPS: &[(&str, Group)] = &[
     ("json", json::group),
     ("patch", patch::group),
     ("regex", regex::group),
+    ("stream", stream::group),
     ("walk", walk::group),
 ];
 

@@ -113,6 +113,14 @@ fn rate(case: &mut Case<'_>, bytes: usize, pass_time: Duration) -> f64 {
     }
 }
 
+/// Peak memory of a running process in MiB (Linux).
+pub(crate) fn peak_mib(process: &str) -> io::Result<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = kib.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<f64>().ok());
+    Ok(kib.unwrap_or(0.0) / 1024.0)
+}
+
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

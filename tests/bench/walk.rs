@@ -3,7 +3,7 @@
 //!
 //! The tree lies in memory where the system has such a place (`/dev/shm`), so that no disk is measured.
 
-use crate::measure::{Case, Effort, Seeded, compare};
+use crate::measure::{Case, Effort, Seeded, compare, peak_mib};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -106,10 +106,7 @@ pub(crate) fn peak(out: &mut dyn Write, arguments: &[String]) -> io::Result<()> 
     };
     let threads = thread::available_parallelism()?.get();
     search(&std::env::current_dir()?, &compile(pattern)?, threads)?;
-    let status = fs::read_to_string("/proc/self/status")?;
-    let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = kib.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<f64>().ok());
-    writeln!(out, "{:.1}", kib.unwrap_or(0.0) / 1024.0)
+    writeln!(out, "{:.1}", peak_mib("self")?)
 }
 
 /// The primitive `files`: paths of the current folder's files, ignore rules honored.
@@ -312,12 +309,12 @@ fn generate(root: &Path, files: usize) -> io::Result<usize> {
 }
 
 /// A folder that goes with the value.
-struct Temp {
-    path: PathBuf,
+pub(crate) struct Temp {
+    pub(crate) path: PathBuf,
 }
 
 impl Temp {
-    fn new() -> io::Result<Temp> {
+    pub(crate) fn new() -> io::Result<Temp> {
         let memory = Path::new("/dev/shm");
         let base = match memory.is_dir() {
             true => memory.to_path_buf(),
