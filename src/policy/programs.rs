@@ -293,7 +293,7 @@ const EXEC_OPTIONS: &[Options] = &[
     options(&["ag", "ack"], "", &["--pager", "--output", "--files-from", "--ackrc"]),
     options(&["sort", "gsort"], "oT", &["--output", "--compress-program", "--temporary-directory", "--files0-from"]),
     options(&["uniq"], "", &[]),
-    options(&["tar", "gtar", "bsdtar"], "IFPTh", &["--dereference", "--to-command", "--use-compress-program", "--checkpoint-action", "--rsh-command", "--rmt-command",
+    options(&["tar", "gtar", "bsdtar"], "IFPTh", &["--dereference", "--keep-directory-symlink", "--remove-files", "--recursive-unlink", "--to-command", "--use-compress-program", "--checkpoint-action", "--rsh-command", "--rmt-command",
         "--info-script", "--new-volume-script", "--absolute-names", "--files-from", "--use-compress-prog"]),
     options(&["zip"], "T", &["--unzip-command", "-TT"]),
     options(&["split", "gsplit"], "", &["--filter"]),
