@@ -291,7 +291,13 @@ impl Tree {
                     }
                 }
                 Ok(None) => self.mark(waiting.node, " ..."),
-                Err(error) => self.mark(waiting.node, &format!(" ({error})")),
+                Err(error) if waiting.node.is_some() => {
+                    self.mark(waiting.node, &format!(" ({error})"));
+                }
+                Err(error) => {
+                    let path = waiting.path.as_os_str().as_bytes().to_vec();
+                    self.problems.push(Problem::Unreadable { path, error });
+                }
             }
         }
         Ok(top)

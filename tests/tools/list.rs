@@ -67,6 +67,29 @@ fn a_cancelled_listing_says_so_and_shows_nothing() {
 }
 
 #[test]
+fn a_folder_that_is_not_shown_and_cannot_be_read_is_named() {
+    // Too long for one path: root may read all else.
+    let mut kit = kit(&["a.c"]);
+    let name = "n".repeat(250);
+    let made = Command::new("sh")
+        .arg("-c")
+        .arg("for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do mkdir $0 && cd -P ./$0 || exit 1; done")
+        .arg(&name)
+        .current_dir(kit.root())
+        .status();
+    assert!(made.expect("sh").success());
+    let text = kit.ok("list_files", &[("path", "**/*.c")]);
+    assert!(
+        text.starts_with("a.c\n1 match. Could not be read: `nnn"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("(File name too long (os error 36))."),
+        "{text}"
+    );
+}
+
+#[test]
 fn depth_is_bounded_and_said() {
     let names = ["1/2/3/4", "x"];
     let closed = " `...`: not opened; give such a folder as path to see into it.";
