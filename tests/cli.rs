@@ -1,6 +1,7 @@
 //! Tests of `commands`: the real binary's subcommands, help, version, and what a wrong command line comes to.
 
 mod decode;
+mod guided;
 mod places;
 mod policy;
 mod settings;

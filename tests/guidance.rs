@@ -4,4 +4,5 @@ mod agents;
 mod frontmatter;
 mod kit;
 mod nearer;
+mod prompts;
 mod skills;

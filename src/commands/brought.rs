@@ -11,6 +11,7 @@
 
 use super::policy::faulty;
 use crate::config::{Id, Key, Paths, Typed, UsageError, layers};
+use crate::guidance::Places;
 use crate::headless::out::note;
 use crate::policy::rules::{self, Author};
 use crate::policy::trust::{self, Found, Kind, State, Trust};
@@ -111,5 +112,18 @@ impl Brought {
             policy.add_rules(rules);
         }
         policy.add_checks(checks);
+    }
+
+    /// Where guidance is looked for.
+    pub(super) fn places(self, paths: &Paths, names: &[String], root: &Path) -> Places {
+        Places {
+            root: root.to_path_buf(),
+            config: paths.config.clone(),
+            skills: paths.skills.clone(),
+            home: paths.home.clone(),
+            names: names.to_vec(),
+            found: self.found,
+            trust: self.trust,
+        }
     }
 }

@@ -31,6 +31,7 @@ mod config;
 mod decode;
 mod demo;
 mod diff;
+mod guided;
 mod help;
 mod man;
 mod models;

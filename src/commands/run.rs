@@ -16,13 +16,17 @@
 //! Read next: `headless/mod.rs`, then `engine/turn.rs`.
 
 use super::brought::{ALL, Brought, PERMISSIONS};
-use super::{configured, taps, undo};
-use crate::config::{Id, Settings, Source, Typed, UsageError, current_folder, git, paths, utf8};
+use super::{configured, guided, taps, undo};
+use crate::config::{
+    Id, Paths, Settings, Source, Typed, UsageError, current_folder, git, paths, utf8,
+};
 use crate::engine::{self, Setup};
-use crate::guidance::{Guidance, Places};
+use crate::guidance::Guidance;
+use crate::guidance::prompts::Prompts;
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, Options};
 use crate::model::Backend;
+use crate::policy::Policy;
 use crate::protocol::{Op, Status, Tap};
 use crate::session::{Author, FrontEnd, Log, Store};
 use crate::sys::host;
@@ -46,7 +50,11 @@ const SILENCE: Duration = Duration::from_secs(2);
 
 /// Runs the task; the exit code.
 pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
-    let Some(given) = typed.get(Id::Prompt) else {
+    let prints = guided::prints(typed);
+    let Some(given) = typed.get(Id::Prompt).filter(|_| !prints) else {
+        if prints {
+            return guided::print(typed);
+        }
         return Err(UsageError::MissingValue {
             flag: "--prompt",
             value: "TEXT".to_string(),
@@ -62,13 +70,22 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     });
     brought.settings(&mut typed)?;
     let settings = Settings::resolve(&typed, paths, place)?;
-    let task = Task::read(&given.value, settings.quiet)?;
+    let mut task = Task::read(&given.value, settings.quiet)?;
     for warning in &settings.server.warnings {
         note(&format!("zcoder: {warning}"));
     }
+    let (permissions, checks) = (settings.permissions, settings.checks.clone());
+    let root = workspace.root();
+    let policy = super::policy::build(permissions, &settings.paths, root, &brought, checks);
+    let places = brought.places(&settings.paths, &settings.guidance_names, root);
+    task.expand(&Prompts::gather(&places), &settings.paths, &workspace)?;
+    let guidance = match settings.guidance {
+        true => Guidance::gather(places),
+        false => Guidance::default(),
+    };
     let tap = open_tap(&settings)?;
     let tty = Tty::open();
-    let setup = match setup(&settings, workspace, brought, tap, tty.is_some()) {
+    let setup = match setup(&settings, workspace, policy, guidance, tap, tty.is_some()) {
         Ok(setup) => setup,
         Err(error) => {
             complain(&error.to_string());
@@ -93,18 +110,12 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
 fn setup(
     settings: &Settings,
     workspace: Workspace,
-    brought: Brought,
+    policy: Policy,
+    guidance: Guidance,
     tap: Tap,
     interactive: bool,
 ) -> io::Result<Setup> {
     let permissions = settings.permissions;
-    let root = workspace.root();
-    let checks = settings.checks.clone();
-    let policy = super::policy::build(permissions, &settings.paths, root, &brought, checks);
-    let guidance = match settings.guidance {
-        true => Guidance::gather(places(settings, root, brought)),
-        false => Guidance::default(),
-    };
     let ignore_rules = git::ignore_rules(&settings.paths);
     let root = workspace.root().to_path_buf();
     let (log, outputs, passing) = match sessions(settings, &root) {
@@ -163,19 +174,6 @@ pub(super) fn author() -> Author {
     }
 }
 
-/// Where guidance is looked for.
-fn places(settings: &Settings, root: &Path, brought: Brought) -> Places {
-    Places {
-        root: root.to_path_buf(),
-        config: settings.paths.config.clone(),
-        skills: settings.paths.skills.clone(),
-        home: settings.paths.home.clone(),
-        names: settings.guidance_names.clone(),
-        found: brought.found,
-        trust: brought.trust,
-    }
-}
-
 /// Opens it, or says what is wrong with it.
 pub(super) fn open_workspace(
     folder: &Path,
@@ -194,6 +192,25 @@ struct Task {
 }
 
 impl Task {
+    /// A prompt command becomes its text. What is attached already stays in the place of what it would attach.
+    fn expand(
+        &mut self,
+        prompts: &Prompts,
+        paths: &Paths,
+        workspace: &Workspace,
+    ) -> Result<(), UsageError> {
+        if let Some(text) = guided::expand(
+            &self.prompt,
+            prompts,
+            &mut self.attachment,
+            paths,
+            workspace,
+        )? {
+            self.prompt = text;
+        }
+        Ok(())
+    }
+
     fn read(value: &OsString, quiet: bool) -> Result<Task, UsageError> {
         if value != "-" {
             let prompt = utf8(value, "the prompt")?.to_string();

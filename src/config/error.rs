@@ -176,6 +176,20 @@ pub enum UsageError {
         /// The nearest of ours.
         near: Option<&'static str>,
     },
+    /// `/name` as a prompt, and there is no such prompt command.
+    UnknownPrompt {
+        /// Without the slash.
+        given: String,
+        /// The nearest.
+        near: Option<String>,
+    },
+    /// There is one, and it cannot be used.
+    UnusablePrompt {
+        /// The file.
+        file: String,
+        /// Why.
+        cause: String,
+    },
     /// The workspace cannot be used.
     Workspace {
         /// As given or found.
@@ -331,6 +345,17 @@ impl fmt::Display for UsageError {
             UsageError::UnknownTopic { given, near } => {
                 write!(f, "no help on `{given}`")?;
                 nearest(f, near, "`zcoder help` lists the topics")
+            }
+            UsageError::UnknownPrompt { given, near } => {
+                write!(f, "there is no prompt command `/{given}`")?;
+                match near {
+                    Some(near) => write!(f, "; the nearest is `/{near}`")?,
+                    None => f.write_str("; --print-commands lists them")?,
+                }
+                f.write_str("\na prompt that begins with a slash: put a blank before it")
+            }
+            UsageError::UnusablePrompt { file, cause } => {
+                write!(f, "this prompt command cannot be used: {file}: {cause}")
             }
             UsageError::Workspace { folder, cause } => {
                 writeln!(f, "cannot use the workspace `{folder}`: {cause}")?;

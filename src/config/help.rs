@@ -49,7 +49,7 @@ pub const TOPICS: &[Topic] = &[
     },
     Topic {
         name: "guidance",
-        about: "AGENTS.md and Skills: what files tell the model",
+        about: "AGENTS.md, Skills, /commands: what files tell the model",
         text: include_str!("topics/guidance.txt"),
     },
     Topic {

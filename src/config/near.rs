@@ -13,11 +13,8 @@
 const MIN_BEGINNING: usize = 4;
 
 /// The nearest candidate, if one is near enough; the first of equals. Where none is, the only one that begins so.
-pub fn nearest(
-    given: &str,
-    candidates: impl Iterator<Item = &'static str>,
-) -> Option<&'static str> {
-    let names: Vec<&'static str> = candidates.filter(|name| !name.is_empty()).collect();
+pub fn nearest<'n>(given: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let names: Vec<&'n str> = candidates.filter(|name| !name.is_empty()).collect();
     let typed: Vec<char> = given.chars().take(64).collect();
     let near = names
         .iter()
@@ -30,7 +27,7 @@ pub fn nearest(
     }
 }
 
-fn begun(given: &str, names: &[&'static str]) -> Option<&'static str> {
+fn begun<'n>(given: &str, names: &[&'n str]) -> Option<&'n str> {
     let mut begun = names.iter().filter(|name| name.starts_with(given));
     match (begun.next(), begun.next()) {
         (Some(name), None) if given.len() >= MIN_BEGINNING => Some(name),

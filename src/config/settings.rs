@@ -179,7 +179,7 @@ fn filled(given: &Given, expected: &str) -> Result<String, UsageError> {
 }
 
 /// `auto`, `32768` or `32k`.
-fn window(typed: &Typed) -> Result<Option<u64>, UsageError> {
+pub fn window(typed: &Typed) -> Result<Option<u64>, UsageError> {
     let Some(given) = typed.get(Id::ContextWindow) else {
         return Ok(None);
     };

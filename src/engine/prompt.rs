@@ -117,9 +117,7 @@ pub(super) fn user(text: &str, attachment: Option<&str>, limit: u64) -> Message 
     };
     let bytes = attached.len();
     let body = bounded(attached, usize::try_from(limit).unwrap_or(usize::MAX));
-    let text = format!(
-        "{text}\n\n[attached from standard input, {bytes} bytes]\n{body}\n[end of attachment]"
-    );
+    let text = format!("{text}\n\n[attached, {bytes} bytes]\n{body}\n[end of attachment]");
     Message::User {
         text: text.trim_start().to_string(),
     }
@@ -163,8 +161,7 @@ mod tests {
     #[test]
     fn the_attachment_is_labelled_and_follows_the_prompt() {
         let message = user("why?", Some("error: x\n"), 100);
-        let text =
-            "why?\n\n[attached from standard input, 9 bytes]\nerror: x\n\n[end of attachment]";
+        let text = "why?\n\n[attached, 9 bytes]\nerror: x\n\n[end of attachment]";
         assert_eq!(
             message,
             Message::User {
@@ -172,7 +169,7 @@ mod tests {
             }
         );
         let message = user("", Some("x"), 100);
-        let text = "[attached from standard input, 1 bytes]\nx\n[end of attachment]";
+        let text = "[attached, 1 bytes]\nx\n[end of attachment]";
         assert_eq!(
             message,
             Message::User {

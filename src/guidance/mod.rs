@@ -16,11 +16,12 @@
 //! Invariant: nothing is read before [`Guidance::gather`], and no tree is walked. Invariant: for the same files, settings and window the
 //! text is the same, byte for byte: it is part of the prefix that a server keeps.
 //!
-//! Read next: `agents.rs`, `skills.rs`, `calls.rs`; then `engine/guide.rs`.
+//! Read next: `agents.rs`, `skills.rs`, `calls.rs`, `prompts.rs`; then `engine/guide.rs`.
 
 mod agents;
 mod calls;
 pub mod frontmatter;
+pub mod prompts;
 mod skills;
 mod source;
 

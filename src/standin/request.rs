@@ -24,7 +24,7 @@ use crate::json::{Kind, Tree, Value};
 use crate::text;
 
 /// What follows in a user message came through a pipe and is no sentence.
-const ATTACHMENT: &str = "\n\n[attached from standard input, ";
+const ATTACHMENT: &str = "\n\n[attached, ";
 
 /// The beginning of user messages that the client wrote itself.
 const NOTE: &str = "[note from zcoder";

@@ -144,7 +144,7 @@ fn a_long_attachment_keeps_head_and_tail() {
         "{events:?}"
     );
     let body = String::from_utf8(run.finish().remove(0)).expect("UTF-8");
-    let attached = r"what is this?\n\n[attached from standard input, 100008 bytes]\nHEADxxx";
+    let attached = r"what is this?\n\n[attached, 100008 bytes]\nHEADxxx";
     assert!(body.contains(attached), "{body}");
     assert!(
         body.contains(r"xxx\n[96936 bytes left out here]\nxxx"),

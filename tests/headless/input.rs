@@ -76,7 +76,7 @@ fn an_attachment_is_bounded_and_that_is_said() {
     let exact = run_with(&mut zcoder(temp.path(), &args), &vec![b'x'; 256 << 10]);
     assert_eq!(exact.err.matches("longer than").count(), 0, "{}", exact.err);
     let message = user_message(&exact);
-    assert!(message.contains("[attached from standard input, 262144 bytes]"));
+    assert!(message.contains("[attached, 262144 bytes]"));
     assert!(!message.contains("cut by zcoder"));
     let over = run_with(
         &mut zcoder(temp.path(), &args),
