@@ -35,7 +35,7 @@ pub use scan::{Found, find_object};
 pub use text::Text;
 pub use token::{Kind, Token, Tokens};
 pub use tree::{Items, Members, Tree, Value};
-pub use write::{Writer, quote};
+pub use write::{Writer, quote, quote_str};
 
 /// Nesting beyond this is refused: what the tokenizer's bit stack holds, and several times what any real text needs.
 pub const MAX_DEPTH: usize = 128;

@@ -175,7 +175,7 @@ pub fn quote(out: &mut Vec<u8>, text: &[u8]) {
 }
 
 /// As [`quote`], for text that is known to be UTF-8.
-pub(super) fn quote_str(out: &mut Vec<u8>, text: &str) {
+pub fn quote_str(out: &mut Vec<u8>, text: &str) {
     let text = text.as_bytes();
     out.reserve(text.len() + 2);
     out.push(b'"');

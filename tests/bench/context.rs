@@ -3,7 +3,7 @@
 //!
 //! The bound is a copy of the request, which is what sending it costs at least.
 
-use crate::measure::{Case, Effort, Seeded, compare};
+use crate::measure::{Case, Effort, compare};
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -57,20 +57,12 @@ pub(crate) fn group(out: &mut dyn Write, effort: Effort) -> io::Result<()> {
     compare(out, effort, "context: the next request", bytes, &mut cases)
 }
 
-/// Rounds of a call and a result of a few kilobytes, of so many bytes in all.
+/// What the results hold: code, as an agent reads it.
+const SOURCE: &str = include_str!("../../src/engine/turn.rs");
+
+/// Rounds of a call and a result of 4,000 bytes, of so many bytes in all.
 fn history(bytes: usize) -> io::Result<Log> {
     let mut log = Log::in_memory()?;
-    let mut seeded = Seeded::new(7);
-    let words = [
-        "let",
-        "value",
-        "=",
-        "\"text\";",
-        "\n    ",
-        "fn",
-        "é",
-        "return",
-    ];
     let text = |text: &str| text.to_string();
     let system = text("You are zcoder.");
     log.append(Record::Message(Message::System { text: system }));
@@ -83,11 +75,9 @@ fn history(bytes: usize) -> io::Result<Log> {
             name: text("read_file"),
             arguments: Tree::parse(br#"{"path":"src/main.rs"}"#).map_err(io::Error::other)?,
         };
-        let mut result = String::new();
-        while result.len() < 4_000 {
-            result.push_str(seeded.pick(&words));
-            result.push(' ');
-        }
+        let at = written % (SOURCE.len() - 4_000);
+        let result = SOURCE.as_bytes()[at..at + 4_000].to_vec();
+        let result = String::from_utf8_lossy(&result).into_owned();
         written += result.len() + 200;
         let id = call.id.clone();
         log.append(Record::Message(Message::Assistant {

@@ -22,7 +22,7 @@
 //!
 //! Read next: `chat.rs` (sending), `record.rs` (the answer).
 
-use crate::json::{Kind, Value, Writer, quote};
+use crate::json::{Kind, Value, Writer, quote_str};
 use crate::model::Shape;
 use crate::protocol::{Message, ToolCall};
 
@@ -212,7 +212,7 @@ fn write_object(out: &mut Vec<u8>, arguments: Value<'_>) {
 
 fn member(out: &mut Vec<u8>, before: &[u8], text: &str) {
     out.extend_from_slice(before);
-    quote(out, text.as_bytes());
+    quote_str(out, text);
 }
 
 /// The text protocol's own form, so that the model sees what it is asked to write.
