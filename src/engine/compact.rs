@@ -36,6 +36,8 @@ use std::time::Instant;
 const MAX_CORRECTIONS: u32 = 2;
 /// Room for instruction and corrections, in tokens.
 const INSTRUCTION_TOKENS: u64 = 512;
+/// A model that thinks although it was asked not to has so many times the bound the last time: its thinking counts.
+const THINKING_SHARE: u64 = 4;
 /// Of a checkpoint's text, as for any other before it is counted.
 const BYTES_PER_TOKEN: u64 = 3;
 
@@ -274,7 +276,7 @@ impl Engine {
         let mut room = window.saturating_sub(most + INSTRUCTION_TOKENS);
         let backend = self.backend.clone();
         let conversation = self.open_one()?;
-        let shape = Arc::new(conversation.summary_shape(most));
+        let mut shape = Arc::new(conversation.summary_shape(most));
         let no_room = || "not even the request for a checkpoint fits into the window".to_string();
         let Some(mut base) = conversation.summary(&backend, &shape, room) else {
             return Ok(Err(no_room()));
@@ -282,6 +284,7 @@ impl Engine {
         let mut body = with(&base, &[checkpoint::instruction()]);
         let mut corrections = 0;
         let mut cut_smaller = false;
+        let mut thought = false;
         while corrections <= MAX_CORRECTIONS {
             let reply = match self.summarize(turn, &shape, &body)? {
                 Ok(reply) => reply,
@@ -298,6 +301,7 @@ impl Engine {
                 }
                 Err(error) => return Ok(Err(no_answer(&error))),
             };
+            thought |= !reply.thinking.is_empty();
             let what = match checkpoint::read(&reply.content, limit_bytes) {
                 Ok(text) => return Ok(Ok(text)),
                 Err(_) if reply.stop == StopReason::Length => break,
@@ -314,6 +318,10 @@ impl Engine {
                 });
             }
             body.push(&checkpoint::correction(&what));
+        }
+        if thought {
+            shape = Arc::new(self.open_one()?.summary_shape(most * THINKING_SHARE));
+            base = base.reshaped(&shape);
         }
         let body = with(&base, &[checkpoint::plain_instruction()]);
         Ok(match self.summarize(turn, &shape, &body)? {

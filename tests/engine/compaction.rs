@@ -482,6 +482,15 @@ fn an_answer_cut_by_its_bound_is_not_asked_for_again() {
     assert!(told[1].starts_with("compacted"), "{told:#?}");
     assert_eq!(chats.len(), 3);
     assert!(last_text(&chats[1]).contains("150 plain words"));
+    assert!(String::from_utf8_lossy(&chats[1]).contains(r#""num_predict":819"#));
+    // The bound went to thinking that could not be switched off.
+    let (told, chats) = third_turn(vec![
+        Chat::Records(vec![thinking("hm"), counted("length", 6_900)]),
+        answered("Read them all.", "stop"),
+        answered("ok", "stop"),
+    ]);
+    assert!(told[1].starts_with("compacted"), "{told:#?}");
+    assert!(String::from_utf8_lossy(&chats[1]).contains(r#""num_predict":3276"#));
     // A whole object is one, whatever ended the answer.
     let (told, chats) = third_turn(vec![answered(CHECKPOINT, "length"), answered("ok", "stop")]);
     assert!(told[1].starts_with("compacted"), "{told:#?}");
