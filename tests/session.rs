@@ -2,6 +2,8 @@
 mod commit;
 mod kit;
 mod line;
+mod open;
+mod tail;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -135,6 +135,34 @@ pub(super) fn create(
 }
 
 impl Place {
+    /// A session that was read. `found`: the bytes in `current`. `next_log`: the number of the log that the next commit opens, if the
+    /// one that the pointer names is damaged.
+    pub(super) fn loaded(
+        disk: &Disk,
+        folder: &Path,
+        found: Option<Vec<u8>>,
+        pointer: Pointer,
+        last_bytes: u64,
+        next_log: Option<u64>,
+    ) -> Place {
+        Place {
+            disk: disk.clone(),
+            folder: folder.to_path_buf(),
+            found,
+            pointer,
+            left: None,
+            last_bytes,
+            next_log,
+            unsynced: None,
+        }
+    }
+
+    /// What a session beside this one needs.
+    pub(super) fn beside(&self) -> (Disk, PathBuf) {
+        let above = self.folder.parent().unwrap_or(Path::new("."));
+        (self.disk.clone(), above.to_path_buf())
+    }
+
     /// The folder of the session.
     pub(super) fn folder(&self) -> &Path {
         &self.folder

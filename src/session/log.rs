@@ -18,11 +18,13 @@ use super::SessionId;
 use super::commit::{self, Place, Unsaved};
 use super::disk::Disk;
 use super::error::CommitError;
-use super::record::{Author, Header, Record};
+use super::record::{Author, Header, Origin, Record};
 use super::view::view;
+use crate::policy::Profile;
 use crate::protocol::{Message, TurnId};
 use crate::sha256::hex;
 use crate::sys::clock;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -56,7 +58,7 @@ enum Keep {
 
 impl Log {
     /// A new, empty one with a fresh id, kept nowhere. Fails only when the system gives no randomness.
-    pub fn in_memory() -> std::io::Result<Log> {
+    pub fn in_memory() -> io::Result<Log> {
         let id = SessionId::new(SystemTime::now())?;
         Ok(Log::empty(id, Keep::Memory))
     }
@@ -66,6 +68,30 @@ impl Log {
         let mut log = Log::empty(header.id.clone(), Keep::New { disk, above });
         log.append(Record::Session(header));
         log
+    }
+
+    /// One that was read.
+    pub(super) fn loaded(
+        id: SessionId,
+        records: Vec<Record>,
+        times: Vec<SystemTime>,
+        place: Place,
+    ) -> Log {
+        let title = title(&records).map(str::to_string);
+        Log {
+            title,
+            unsaved: records.len(),
+            records,
+            times,
+            ..Log::empty(id, Keep::Kept(place))
+        }
+    }
+
+    /// Takes the records of another one behind the header, in place of that one's header.
+    pub(super) fn take(&mut self, records: Vec<Record>, times: Vec<SystemTime>) {
+        self.title = title(&records).map(str::to_string);
+        self.records.extend(records.into_iter().skip(1));
+        self.times.extend(times.into_iter().skip(1));
     }
 
     fn empty(id: SessionId, keep: Keep) -> Log {
@@ -144,6 +170,26 @@ impl Log {
         self.append(Record::TurnStarted { turn, by, title })
     }
 
+    /// Makes it a session of its own, with a new id and all its records unsaved: the way out of a conflict. The next commit puts it
+    /// beside the other one, which stays as it is. One that is kept nowhere stays what it is. Fails only when the system gives no
+    /// randomness.
+    pub fn fork(&mut self) -> io::Result<()> {
+        let (disk, above) = match &self.keep {
+            Keep::Memory => return Ok(()),
+            Keep::New { disk, above } => (disk.clone(), above.clone()),
+            Keep::Kept(place) => place.beside(),
+        };
+        let header = forked(&self.id, &self.records)?;
+        self.id = header.id.clone();
+        match self.records.first_mut() {
+            Some(first) => *first = Record::Session(header),
+            None => drop(self.append(Record::Session(header))),
+        }
+        self.unsaved = 0;
+        self.keep = Keep::New { disk, above };
+        Ok(())
+    }
+
     /// Puts what was appended since the last commit on the disk; see `commit.rs`. Nothing to do is no error, and costs nothing.
     pub fn commit(&mut self) -> Result<(), CommitError> {
         let unsaved = Unsaved {
@@ -189,4 +235,33 @@ impl Log {
     pub fn messages(&self) -> impl Iterator<Item = &Message> {
         view(&self.records).into_iter().map(|(_, message)| message)
     }
+}
+
+/// The header of a fork of these records.
+pub(super) fn forked(origin: &SessionId, records: &[Record]) -> io::Result<Header> {
+    let born = clock::whole_millis(SystemTime::now());
+    let (workspace, profile) = match records.first() {
+        Some(Record::Session(header)) => (header.workspace.clone(), header.profile),
+        // It was lost.
+        _ => (String::new(), Profile::Coding),
+    };
+    Ok(Header {
+        id: SessionId::new(born)?,
+        workspace,
+        profile,
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        born,
+        origin: Some(Origin {
+            session: origin.clone(),
+            seq: (records.len() as u64).saturating_sub(1),
+        }),
+    })
+}
+
+/// What records call their session.
+fn title(records: &[Record]) -> Option<&str> {
+    records.iter().rev().find_map(|record| match record {
+        Record::Title { text } => Some(text.as_str()),
+        _ => None,
+    })
 }

@@ -12,7 +12,9 @@
 //! line.rs     a record as a line, and back       commit.rs   the order of calls that no crash breaks
 //! pointer.rs  the line in `current`              lock.rs     one writer at a time
 //! disk.rs     every call that changes the disk   store.rs    where sessions lie
-//! view.rs     what the model sees of a log
+//! view.rs     what the model sees of a log       back.rs     reading from the end, checked
+//! open.rs     a session to go on with            tail.rs     its end, to be shown
+//! list.rs     all of them                        notice.rs   what is said about one
 //! ```
 //!
 //! Invariant: what was committed survives a kill, a crash and a power cut. Invariant: two writers never overwrite each other: the second
@@ -21,15 +23,20 @@
 //!
 //! Read next: `record.rs`, then `commit.rs`; `engine::conversation`, the writer.
 
+mod back;
 mod commit;
 mod disk;
 mod error;
 mod line;
+mod list;
 mod lock;
 mod log;
+mod notice;
+mod open;
 mod pointer;
 mod record;
 mod store;
+mod tail;
 mod view;
 
 use crate::sys::{clock, random};
@@ -38,12 +45,16 @@ use std::time::SystemTime;
 pub use disk::{Disk, OpenFile, Operation};
 pub use error::{CommitError, Conflict};
 pub use line::{Envelope, Fault, Line, MAX_LINE_BYTES, read as read_line, write as write_line};
+pub use list::Listed;
 pub use log::Log;
+pub use notice::{Doing, Interrupted, Notice, OpenError};
+pub use open::{MAX_LOST, Opened};
 pub use pointer::Pointer;
 pub use record::{
     Author, Checkpoint, Edit, FrontEnd, Hash, Header, ModelRecord, Origin, Record, ToolStyle,
 };
 pub use store::Store;
+pub use tail::{Entry, Tail};
 pub use view::{shortened, view};
 
 /// Session id: time and random part. As text it sorts by time of birth and is a safe file name.

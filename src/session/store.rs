@@ -12,12 +12,21 @@
 //! Read next: `commit.rs`.
 
 use super::SessionId;
+use super::back::Back;
 use super::disk::Disk;
-use super::log::Log;
-use super::record::Header;
+use super::error::CommitError;
+use super::line::MAX_LINE_BYTES;
+use super::list::{self, Listed};
+use super::lock;
+use super::log::{self, Log};
+use super::notice::OpenError;
+use super::open::{self, Opened};
+use super::record::{Header, Record};
+use super::tail::Tail;
 use crate::policy::Profile;
 use crate::sha256::{digest, hex};
 use crate::sys::clock;
+use crate::text;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -77,5 +86,101 @@ impl Store {
             origin: None,
         };
         Ok(Log::new(self.disk.clone(), self.folder.clone(), header))
+    }
+
+    /// A session to go on with, read whole.
+    pub fn open(&self, id: &SessionId) -> Result<Opened, OpenError> {
+        open::open(&self.disk, &self.path(id)?, id.clone())
+    }
+
+    /// The end of a session, to be shown.
+    pub fn tail(&self, id: &SessionId) -> Result<Tail, OpenError> {
+        let folder = self.path(id)?;
+        let back = Back::begin(&self.disk, &folder, MAX_LINE_BYTES);
+        Ok(Tail::new(back.map_err(|error| {
+            OpenError::of("read", &folder, id, error)
+        })?))
+    }
+
+    /// A new session that begins as another one did, up to the record `until`, or whole. Its first commit makes it. A call without a
+    /// result at its end gets one, as in a session that is opened.
+    pub fn fork(&self, id: &SessionId, until: Option<u64>) -> Result<Opened, OpenError> {
+        let folder = self.path(id)?;
+        let failed = |error| OpenError::of("read", &folder, id, error);
+        let mut back = Back::begin(&self.disk, &folder, MAX_LINE_BYTES).map_err(failed)?;
+        let mut loaded = open::load(&mut back, &folder, id)?;
+        if let Some(until) = until {
+            let length = usize::try_from(until)
+                .unwrap_or(usize::MAX)
+                .saturating_add(1);
+            loaded.records.truncate(length);
+            loaded.times.truncate(length);
+        }
+        let header = log::forked(id, &loaded.records).map_err(failed)?;
+        let mut log = Log::new(self.disk.clone(), self.folder.clone(), header);
+        log.take(loaded.records, loaded.times);
+        for result in open::unanswered(log.records()) {
+            log.append(Record::Message(result));
+        }
+        Ok(Opened {
+            log,
+            notices: loaded.notices,
+            interrupted: None,
+        })
+    }
+
+    /// Gives a session another title.
+    pub fn rename(&self, id: &SessionId, title: &str) -> Result<(), OpenError> {
+        let mut log = self.open(id)?.log;
+        let text = text::line(title).trim().to_string();
+        log.append(Record::Title { text });
+        log.commit().map_err(OpenError::Commit)
+    }
+
+    /// Removes a session with all that belongs to it. Another zcoder that has it open gets a conflict.
+    pub fn delete(&self, id: &SessionId) -> Result<(), OpenError> {
+        let folder = self.path(id)?;
+        let failed = |error| OpenError::of("remove", &folder, id, error);
+        // What is damaged can be removed without a lock.
+        let _guard = match lock::take(&self.disk, &folder) {
+            Err(error @ (CommitError::Busy { .. } | CommitError::Owned { .. })) => {
+                return Err(OpenError::Commit(error));
+            }
+            taken => taken,
+        };
+        // The name goes at once; what a kill leaves of the rest is swept later.
+        let gone = self.folder.join(format!(".old-{}", id.0));
+        self.disk.rename(&folder, &gone).map_err(failed)?;
+        self.disk.sync_folder(&self.folder).map_err(failed)?;
+        self.disk.remove_all(&gone).map_err(failed)
+    }
+
+    /// Removes what kills have left of sessions that were being made or deleted, if it is older than `before`. Returns how many.
+    pub fn sweep(&self, before: SystemTime) -> io::Result<usize> {
+        let mut swept = 0;
+        for name in list::names(&self.folder)? {
+            let left = name.starts_with(".new-") || name.starts_with(".old-");
+            let path = self.folder.join(&name);
+            let changed = std::fs::symlink_metadata(&path).and_then(|meta| meta.modified());
+            if left && changed.is_ok_and(|changed| changed < before) {
+                self.disk.remove_all(&path)?;
+                swept += 1;
+            }
+        }
+        Ok(swept)
+    }
+
+    /// The sessions, the one that was at work last first.
+    pub fn list(&self) -> io::Result<Vec<Listed>> {
+        list::list(&self.disk, &self.folder)
+    }
+
+    /// Where a session lies; an id that is no plain name is none.
+    fn path(&self, id: &SessionId) -> Result<PathBuf, OpenError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        match !id.0.is_empty() && id.0.chars().all(plain) {
+            true => Ok(self.folder.join(&id.0)),
+            false => Err(OpenError::None { id: id.clone() }),
+        }
     }
 }

@@ -77,6 +77,14 @@ pub(crate) fn result(id: &str, text: &str) -> Record {
     })
 }
 
+pub(crate) fn author() -> Author {
+    Author {
+        uid: 1000,
+        tty: Some("/dev/pts/3".to_string()),
+        front: FrontEnd::Terminal,
+    }
+}
+
 pub(crate) fn receipt(status: Status) -> Receipt {
     Receipt {
         status,
