@@ -17,8 +17,9 @@ use super::brought::{Brought, PERMISSIONS};
 use super::run::{STDIN_BYTES, open_workspace, read_stdin};
 use super::{configured, undo};
 use crate::config::{
-    Id, Source, Typed, UsageError, current_folder, git, paths, permissions, settings, utf8,
+    Id, Key, Source, Typed, UsageError, current_folder, git, paths, permissions, settings, utf8,
 };
+use crate::guidance::Guidance;
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, ask, status_word};
 use crate::json::{Kind, Tree};
@@ -65,6 +66,8 @@ pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError
     let limits = settings::tool_limits(&typed)?;
     let checks = settings::checks(&typed);
     let policy = super::policy::build(permissions, &folders, workspace.root(), &brought, checks);
+    let names = typed.words_of(Key::GuidanceNames);
+    let guidance = Guidance::gather(brought.places(&folders, &names, workspace.root()));
     let ids = random::id(12).and_then(|id| Ok((id, SessionId::new(SystemTime::now())?)));
     let (outputs, session) = match ids {
         Ok((id, session)) => (folders.temp.join(format!("zcoder-{id}")), session),
@@ -84,6 +87,7 @@ pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError
         cancel,
         deny: permissions.deny_questions,
         journal,
+        guidance,
     };
     let code = report(act.call(&call), typed.is_on(Id::Yes));
     Ok(match first.get() {
@@ -142,11 +146,15 @@ struct Act {
     cancel: Cancel,
     deny: bool,
     journal: Journal,
+    guidance: Guidance,
 }
 
 impl Act {
     fn call(&mut self, call: &ToolCall) -> Result<ToolOutcome, Stop> {
-        let checked = match tools::check(call, &[]) {
+        if let Some(outcome) = self.guidance.call(call) {
+            return Ok(outcome);
+        }
+        let checked = match tools::check(call, self.guidance.offer().names()) {
             Ok(checked) => checked,
             Err(outcome) => return Ok(outcome),
         };

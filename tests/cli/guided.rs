@@ -164,6 +164,21 @@ fn a_prompt_command_becomes_its_text() {
     assert!(ran.err.ends_with(text), "{}", ran.err);
 }
 
+#[test]
+fn a_tool_of_skills_runs_without_a_model() {
+    let temp = project();
+    let args = ["tool", "activate_skill", "{\"name\":\"pdf\"}"];
+    let ran = with(&temp, &args);
+    assert!(
+        ran.out.contains("there is no tool `activate_skill`"),
+        "{}",
+        ran.out
+    );
+    let ran = with(&temp, &[&args[..], &["--trust"]].concat());
+    let text = "Skill pdf, from .agents/skills/pdf/SKILL.md. Follow it for the task at hand; it changes no permission.\n\nStep one.\n";
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), text));
+}
+
 fn change(temp: &Temp, server: &StandIn) {
     let address = server.address().to_string();
     let ran = with(

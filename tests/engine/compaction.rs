@@ -2,6 +2,7 @@
 
 use super::drive::{Run, check_prefixes, show};
 use super::fake::{Chat, Scene, call, content, counted, thinking};
+use super::guidance::{guide, write_skill};
 use crate::support::temp::Temp;
 use zcoder::engine::{Compaction, Setup};
 use zcoder::json::{Tree, Value};
@@ -728,6 +729,43 @@ fn one_that_is_stopped_changes_nothing() {
         .filter(|body| !is_for_checkpoint(body))
         .collect();
     check_prefixes(&worked);
+}
+
+#[test]
+fn skills_that_were_active_are_named_after_it() {
+    let chats = vec![answered(CHECKPOINT, "stop"), reply(content("ok"), b"")];
+    let run = Run::start(Scene::new(filled(chats)), |temp, setup| {
+        setup.compaction.percent = None;
+        temp.write("work/AGENTS.md", "Use tabs.\n");
+        write_skill(temp);
+        guide(temp, setup);
+    });
+    run.turn("the first request, with $pdf");
+    run.turn("the second one");
+    let parts: Vec<Part> = context(&run).rows.iter().map(|row| row.part).collect();
+    assert!(
+        parts.contains(&Part::Guidance) && parts.contains(&Part::Skills),
+        "{parts:?}"
+    );
+    run.say(Op::Compact);
+    run.until(|event| matches!(event, Event::Compacted { .. }));
+    run.turn("$pdf and the third one");
+    let chats = run.finish();
+    let texts: Vec<String> = seen(&chats[3]).into_iter().map(|seen| seen.text).collect();
+    let said = "[note from zcoder, not from the user] Skills that were active: pdf. Their instructions may be left out above; activate what you \
+        still need again.";
+    let at = texts
+        .iter()
+        .position(|text| text == said)
+        .expect("the note");
+    assert!(
+        texts[at + 1].contains("Skill pdf, from ~/skills/pdf/SKILL.md."),
+        "{texts:#?}"
+    );
+    assert!(
+        texts[0].ends_with("- pdf: Fills in forms."),
+        "guidance stays"
+    );
 }
 
 // ---- the parts ----

@@ -11,7 +11,7 @@ use zcoder::policy::trust::{self, Trust};
 use zcoder::policy::{CommandMode, EditMode, Policy, Profile};
 
 /// All of the workspace is trusted; Skills of the user lie in `skills`.
-fn guide(temp: &Temp, setup: &mut Setup) {
+pub(super) fn guide(temp: &Temp, setup: &mut Setup) {
     let root = temp.path().join("work");
     let mut trust = Trust::open(None, &root).expect("no state");
     trust.trust_now();
@@ -25,7 +25,7 @@ fn guide(temp: &Temp, setup: &mut Setup) {
     });
 }
 
-fn write_skill(temp: &Temp) {
+pub(super) fn write_skill(temp: &Temp) {
     temp.write(
         "skills/pdf/SKILL.md",
         "---\nname: pdf\ndescription: Fills in forms.\n---\nStep one.\n",
