@@ -8,7 +8,7 @@
 //!
 //! ```text
 //!     zcoder -p 'the test fails; mend it'
-//!         │ argv, variables              config/flags.rs, typed.rs, settings.rs
+//!         │ argv, variables, files       config/flags.rs, typed.rs, layers.rs, settings.rs
 //!         ▼ commands/run.rs              settings → engine::Setup
 //!  1  Op::Prompt { text }                protocol/op.rs        headless/mod.rs submits it
 //!         ▼ engine/prompt.rs             one system message, the task, what is attached
@@ -44,7 +44,7 @@
 //! | 6 | [`model`], [`tools`], [`session`], [`undo`], [`guidance`] | the server; the workspace; the log; taking back; what files tell the model. They do not know each other |
 //! | 7 | [`engine`] | the agent: one thread, one inbox, one owner of the conversation |
 //! | 8 | [`headless`], [`standin`] | the one-shot front end; a stand-in for the server |
-//! | 9 | [`config`] | argv and environment → small structs, one for each part |
+//! | 9 | [`config`] | argv, environment and settings files → small structs, one for each part |
 //! | 10 | [`commands`] | one function a command; `main` calls them |
 //!
 //! A file uses lower rows and its own folder, never its neighbors in a row; `tests/tidy.rs` holds us to it. So a module can be read

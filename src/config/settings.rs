@@ -81,14 +81,7 @@ pub fn server(typed: &Typed) -> Result<Server, UsageError> {
 
 fn target(typed: &Typed, warnings: &mut Vec<String>) -> Result<Target, UsageError> {
     let host = typed.get(Id::Host);
-    let text = host.map(Given::text).transpose()?.unwrap_or("");
-    let source = host.map_or(Source::Flag("--host"), |given| given.source);
-    let refused = |cause: String| UsageError::File {
-        source,
-        file: without_secret(text),
-        cause,
-    };
-    let (endpoint, warning) = Endpoint::parse(text).map_err(|error| refused(error.to_string()))?;
+    let (endpoint, warning) = endpoint(host)?;
     warnings.extend(warning);
     let via = match typed.get(Id::Via) {
         Some(given) => {
@@ -100,7 +93,21 @@ fn target(typed: &Typed, warnings: &mut Vec<String>) -> Result<Target, UsageErro
         .all(Id::Header)
         .map(header)
         .collect::<Result<_, _>>()?;
-    Target::new(endpoint, via, headers).map_err(|error| refused(error.to_string()))
+    Target::new(endpoint, via, headers).map_err(|error| no_address(host, &error.to_string()))
+}
+
+/// The address, and what is to be said of it.
+fn endpoint(host: Option<&Given>) -> Result<(Endpoint, Option<String>), UsageError> {
+    let text = host.map(Given::text).transpose()?.unwrap_or("");
+    Endpoint::parse(text).map_err(|error| no_address(host, &error.to_string()))
+}
+
+fn no_address(host: Option<&Given>, cause: &str) -> UsageError {
+    UsageError::File {
+        source: host.map_or(Source::Flag("--host"), |given| given.source),
+        file: without_secret(host.map_or("", Given::word)),
+        cause: cause.to_string(),
+    }
 }
 
 /// `Name: value` with a token for a name (RFC 9110 5.1), no control characters, and none of the headers that frame a message.
@@ -351,10 +358,14 @@ pub fn absolute(name: &OsString, start: Option<&Path>) -> PathBuf {
 
 /// Whether values of a settings file mean something, also those that a flag beats today.
 pub(super) fn check(given: &[Given]) -> Result<(), UsageError> {
-    let typed = Typed {
-        given: given.to_vec(),
-        ..Typed::default()
-    };
+    let mut typed = Typed::default();
+    for given in given {
+        match given.id {
+            // Whether it needs a program in between, and has one, is known when all was read.
+            Id::Host => drop(endpoint(Some(given))?),
+            _ => typed.given.push(given.clone()),
+        }
+    }
     server(&typed)?;
     tool_limits(&typed)?;
     turn_limits(&typed)?;

@@ -1,6 +1,7 @@
 //! Settings files: what they may say, who wins, what is locked, and what is said about a file that is wrong.
 
 use super::typed_with;
+use crate::support::cuts::Rng;
 use crate::support::temp::Temp;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -163,6 +164,10 @@ fn a_wrong_file_is_named_with_line_column_and_what_was_expected() {
     wrong(
         "{\"comand_wrapper\": []}",
         "~/user/config.json:1:2: unknown key `comand_wrapper`; the nearest is `command_wrapper`",
+    );
+    wrong(
+        "{\"\": 1}",
+        "~/user/config.json:1:2: unknown key ``; `zcoder help settings` lists all",
     );
     wrong(
         "{\"frobnicate\": 1}",
@@ -349,6 +354,44 @@ fn what_is_on_in_a_file_is_switched_off_by_the_next_one() {
         .typed("{\"strict_finish\": false}", &[("ZCODER_QUIET", "0")], &[])
         .expect("right");
     assert!(!typed.is_on(Id::Quiet) && !typed.is_on(Id::StrictFinish));
+}
+
+/// The address in one place, the program that leads to it in another.
+#[test]
+fn an_address_behind_tls_may_get_its_program_from_elsewhere() {
+    let machine = Machine::with("", "{\"host\": \"https://box\"}");
+    let (typed, _) = machine.typed("", &[], &[]).expect("read");
+    let error = settings::server(&typed).expect_err("no program");
+    let text = error.to_string();
+    assert!(
+        text.starts_with("~/user/config.json:1:10: `https://box`: "),
+        "{text}"
+    );
+    let (typed, _) = machine.typed("", &[], &["--via", "x"]).expect("read");
+    assert!(settings::server(&typed).is_ok());
+}
+
+/// Whatever stands in a file: an end, no panic, and an error that begins with its name.
+#[test]
+fn damaged_files_are_errors_with_a_place() {
+    let text = "{\"model\": \"caf\u{e9}\", \"host\": \"http://box:80/a\", \"edits\": \"ask\",\n \
+                \"header\": [\"A: 1\"], \"lock\": [\"host\"], \"checks\": {\"t\": \"make \\u0020\"},\n \
+                \"seed\": -7e1, \"quiet\": true, \"wire\": false, \"command_wrapper\": [\"a\", \"b\"]}";
+    let mut rng = Rng::new(7);
+    let machine = Machine::new();
+    for _ in 0..300 {
+        let bytes = rng.mutate(text.as_bytes());
+        machine.temp.write("site.json", &bytes);
+        for error in [
+            machine.typed("", &[], &[]).err(),
+            layers::add_project(&mut Typed::default(), &bytes).err(),
+        ] {
+            let text = error.map(|error| error.to_string()).unwrap_or_default();
+            let named = ["~/site.json:", ".zcoder/config.json:"];
+            let named = named.iter().any(|name| text.starts_with(name));
+            assert!(text.is_empty() || named, "{text}");
+        }
+    }
 }
 
 #[test]
