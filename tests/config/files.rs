@@ -80,7 +80,7 @@ fn every_kind_of_value() {
         "profile": "sysadmin", "edits": "ask", "commands": "allow", "command_timeout": 600,
         "max_tool_output": 1024, "max_turns": 3, "max_seconds": "60", "strict_finish": true,
         "compact_at": 50, "compact_above": "off", "max_compactions": 5,
-        "output": "json", "quiet": true, "no_guidance": true,
+        "output": "json", "quiet": true, "ephemeral": true, "no_guidance": true,
         "command_wrapper": ["bwrap", "--"], "guidance_names": ["CLAUDE.md"], "wire": false
     }"#;
     let machine = Machine::with("", user);
