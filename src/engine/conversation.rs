@@ -35,6 +35,8 @@ pub(super) struct Conversation {
     pub(super) text_style: bool,
     /// What the server gives: the window that is asked for, or less.
     pub(super) window: u64,
+    /// What the server gave before: it may be told for a while, until the model is loaded anew.
+    pub(super) window_before: Option<u64>,
     pub(super) set: Set,
     can_think: bool,
     profile: Profile,
@@ -68,6 +70,7 @@ impl Conversation {
             body: Arc::new(backend.begin(&plan.shape)),
             sizes: Vec::new(),
             window: plan.shape.window,
+            window_before: plan.window_before,
             can_think: plan.can_think,
             shape: Arc::new(plan.shape),
             text_style: plan.text_style,

@@ -54,6 +54,8 @@ pub(super) struct Plan {
     pub(super) notices: Vec<(Level, String)>,
     /// The model lists thinking.
     pub(super) can_think: bool,
+    /// The window that it had before we asked for ours, in case it was loaded.
+    pub(super) window_before: Option<u64>,
     /// One of them says how much of the model runs on the CPU.
     pub(super) cpu_share_said: bool,
 }
@@ -180,6 +182,10 @@ pub(super) fn plan(found: &Found, options: &Options) -> Plan {
         set,
         notices,
         can_think: found.has("thinking") == Some(true),
+        window_before: found
+            .loaded
+            .as_ref()
+            .and_then(|loaded| loaded.context_length),
         cpu_share_said,
     }
 }

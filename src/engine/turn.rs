@@ -426,7 +426,14 @@ impl Engine {
 
     /// The model was loaded for this session: how much of it runs on the CPU?
     pub(super) fn loaded(&mut self, loaded: &Loaded) {
-        if let Some(window) = loaded.context_length {
+        let before = self
+            .conversation
+            .as_ref()
+            .and_then(|open| open.window_before);
+        if let Some(window) = loaded
+            .context_length
+            .filter(|window| Some(*window) != before)
+        {
             self.window_is(window);
         }
         let window = self.conversation.as_ref().map_or(0, |open| open.window);

@@ -4,9 +4,11 @@ use super::drive::{Run, check_prefixes, show};
 use super::fake::{Chat, Scene, call, content, counted, thinking};
 use super::guidance::{guide, write_skill};
 use crate::support::temp::Temp;
+use std::time::Duration;
 use zcoder::engine::{Compaction, Setup};
 use zcoder::json::{Tree, Value};
-use zcoder::protocol::{ContextReport, Event, Op, Part, Status};
+use zcoder::model::{Backend, ToolStyle};
+use zcoder::protocol::{ContextReport, Event, Op, Part, Status, Waiting};
 
 /// One message of a request.
 #[derive(Debug)]
@@ -660,6 +662,124 @@ fn a_request_that_the_server_finds_too_long_is_shortened_and_sent_again() {
     assert!(is_for_checkpoint(&chats[2]) && is_for_checkpoint(&chats[3]));
     // The first try at it was refused as well: the second one holds less.
     assert!(chats[3].len() < chats[2].len());
+}
+
+#[test]
+fn a_checkpoint_as_long_as_what_it_stands_for_is_not_used() {
+    let answer = |bytes: usize, tokens| {
+        Chat::Records(vec![content(&"x".repeat(bytes)), counted("stop", tokens)])
+    };
+    let long = "much to say ".repeat(180);
+    let object = format!(r#"{{"goal":["{long}"],"next":["go on"]}}"#);
+    let chats = vec![
+        answer(6_500, 1_450),
+        answer(2_900, 3_650),
+        answered(&object, "stop"),
+        answered("ok", "stop"),
+    ];
+    let run = Run::start(Scene::new(chats), |_, setup| {
+        small_window(setup);
+        setup.compaction.percent = Some(50);
+    });
+    run.turn("the first request");
+    run.turn("the second one");
+    let told = compactions(&run.turn("the third one"));
+    assert!(
+        told[1].starts_with("not compacted: it would free only about 1,"),
+        "{told:#?}"
+    );
+    let chats = run.finish();
+    check_prefixes(&[chats[1].clone(), chats[3].clone()]);
+}
+
+/// A server that lists the model with this window, when nothing comes from it; what is said of it.
+fn listed_with(before: &str, later: u64) -> Vec<String> {
+    let ps = |window: u64| {
+        format!(r#"{{"models":[{{"name":"m","size":1,"size_vram":1,"context_length":{window}}}]}}"#)
+    };
+    let mut scene = Scene::new(vec![Chat::Stuck(Vec::new())]);
+    scene.ps = match before {
+        "" => scene.ps,
+        before => ps(before.parse().expect("a window")),
+    };
+    scene.ps_later = Some(ps(later));
+    let run = Run::start(scene, |_, setup| {
+        setup.model.delays.status = Duration::ZERO;
+        setup.backend = Backend::ollama(&setup.model, setup.tap.clone());
+    });
+    run.prompt("hello");
+    let reading = |event: &Event| {
+        let waiting = match event {
+            Event::Waiting { waiting, .. } => waiting,
+            _ => return false,
+        };
+        matches!(waiting, Waiting::Reading { .. })
+    };
+    let told = show(&run.until(reading));
+    let window = context(&run).window;
+    run.say(Op::Cancel);
+    run.until_ended();
+    let mut said: Vec<String> = told
+        .into_iter()
+        .filter(|line| line.starts_with("warning: "))
+        .collect();
+    said.push(window.to_string());
+    said
+}
+
+#[test]
+fn a_smaller_window_than_asked_for_is_said_and_counts() {
+    assert_eq!(listed_with("", 32_768), ["32768"]);
+    let said = "warning: the server gives the model a window of 20,480 tokens, not 32,768; from now on the smaller one counts";
+    assert_eq!(listed_with("", 20_480), [said, "20480"]);
+    // Still the one that will make room for ours.
+    assert_eq!(listed_with("8192", 8_192), ["32768"]);
+}
+
+#[test]
+fn the_text_style_is_shortened_too() {
+    fn reads(number: usize, body: &[u8]) -> Chat {
+        let seen = seen(body);
+        let results = seen
+            .iter()
+            .filter(|message| message.text.starts_with("<result of=\"read_file\">"));
+        let shown = results.count();
+        let text = if is_for_checkpoint(body) {
+            CHECKPOINT.to_string()
+        } else if number > 12 {
+            format!("{shown} are shown.")
+        } else {
+            format!(
+                "<function=read_file>\n<parameter=path>\nf{number}.txt\n</parameter>\n</function>"
+            )
+        };
+        reply(content(&text), body)
+    }
+    let run = Run::start(Scene::played_by(reads), |temp, setup| {
+        small_window(setup);
+        setup.model.tool_style = ToolStyle::Text;
+        for n in 0..13 {
+            temp.write(
+                &format!("work/f{n}.txt"),
+                &format!("{n} {}", "word ".repeat(600)),
+            );
+        }
+    });
+    let events = run.turn("read them");
+    assert_eq!(status(&events), &Status::Done, "{:#?}", show(&events));
+    let told = compactions(&events);
+    assert!(
+        told.len() >= 2 && told.iter().all(|line| !line.starts_with("not")),
+        "{told:#?}"
+    );
+    for body in run.fake.chats() {
+        let roles: Vec<String> = seen(&body)
+            .into_iter()
+            .map(|message| message.role)
+            .collect();
+        assert!(!roles.contains(&"tool".to_string()), "{roles:?}");
+        assert!(body.len() / 4 <= 8_192);
+    }
 }
 
 // ---- asked for ----

@@ -27,6 +27,8 @@ pub(crate) struct Scene {
     pub(crate) show_status: u16,
     pub(crate) show: String,
     pub(crate) ps: String,
+    /// The same from the second time on.
+    pub(crate) ps_later: Option<String>,
     pub(crate) tags: String,
     pub(crate) chats: Vec<Chat>,
     /// Answers chats for which no reply is listed, from their number (counted from 0) and body.
@@ -44,6 +46,7 @@ impl Scene {
             show_status: 200,
             show: SHOW.to_string(),
             ps: r#"{"models":[]}"#.to_string(),
+            ps_later: None,
             tags: r#"{"models":[{"name":"m:latest","size":1}]}"#.to_string(),
             chats,
             model: None,
@@ -129,6 +132,8 @@ impl Fake {
 /// One request; of a chat the reply that is its turn, if the scene has one left.
 struct Request {
     line: String,
+    /// Not the first of its line.
+    repeated: bool,
     chat: Option<Option<Chat>>,
 }
 
@@ -141,8 +146,13 @@ impl Serving {
         let listed = || self.scene.chats.get(earlier).cloned();
         let played = || Some((self.scene.model?)(earlier, &body));
         let chat = is_chat(&line).then(|| listed().or_else(played));
+        let repeated = seen.iter().any(|(earlier, _)| *earlier == line);
         seen.push((line.clone(), body));
-        Some(Request { line, chat })
+        Some(Request {
+            line,
+            repeated,
+            chat,
+        })
     }
 
     fn answer(&self, request: &Request, mut stream: TcpStream) {
@@ -150,7 +160,10 @@ impl Serving {
         let _ = match request.line.as_str() {
             "POST /api/show" if self.scene.show_status == 0 => self.stuck(&mut stream),
             "POST /api/show" => whole(&mut stream, self.scene.show_status, &self.scene.show),
-            "GET /api/ps" => whole(&mut stream, 200, &self.scene.ps),
+            "GET /api/ps" => {
+                let later = self.scene.ps_later.as_ref().filter(|_| request.repeated);
+                whole(&mut stream, 200, later.unwrap_or(&self.scene.ps))
+            }
             "GET /api/tags" => whole(&mut stream, 200, &self.scene.tags),
             _ => match &request.chat {
                 Some(reply) => self.chat(reply.as_ref(), &mut stream),
