@@ -80,7 +80,10 @@ pub(super) fn list(typed: &Typed) -> Result<u8, UsageError> {
         path: path.to_path_buf(),
     };
     if let Some(folder) = &paths.config {
-        places.push(read("guidance", &folder.join(trust::GUIDANCE[1])));
+        for name in trust::GUIDANCE {
+            places.push(read("guidance", &folder.join(name)));
+        }
+        places.push(read("commands", &folder.join("commands")));
     }
     places.extend(paths.skills.iter().map(|path| read("skills", path)));
     places.extend(paths.git_config.iter().map(|path| read("git", path)));

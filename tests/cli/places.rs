@@ -74,7 +74,9 @@ fn paths_lists_what_is_there_and_what_is_not() {
         row("undo", "1 file, 2 bytes", "~/home/undo"),
         row("kept", "1 file, 1 byte", "~/home/workspaces"),
         row("outputs", "1 file, 3 bytes", "~/tmp/zcoder-0123456789ab"),
+        row("guidance", "none", "~/home/AGENTS.override.md"),
         row("guidance", "none", "~/home/AGENTS.md"),
+        row("commands", "none", "~/home/commands"),
         row("skills", "none", "~/.agents/skills"),
         row("skills", "none", "~/.config/agents/skills"),
         row("git", "none", "~/.config/git/config"),
@@ -91,7 +93,7 @@ fn paths_lists_what_is_there_and_what_is_not() {
         .env("HOME", "home");
     let ran = run(&mut bare);
     let work = temp.path().join("work").display().to_string();
-    let expected = [&expected[0], &expected[13], &row("workspace", "", &work)];
+    let expected = [&expected[0], &expected[15], &row("workspace", "", &work)];
     assert_eq!(ran.code, Some(0));
     assert_eq!(
         ran.err,
