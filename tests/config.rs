@@ -219,9 +219,9 @@ fn what_is_wrong_with_a_command_line_is_named() {
         "`--yes` has no meaning for `zcoder models`; it belongs to `zcoder -p` and `zcoder tool` and `zcoder undo` and `zcoder redo` and `zcoder diff` and `zcoder policy` and `zcoder trust` and `zcoder purge`",
     );
     refused(
-        &["-c"],
+        &["resume"],
         none,
-        "`-c`: sessions are not kept yet; each `zcoder -p` starts afresh",
+        "`resume`: a session goes on with --continue, or with --resume and its id",
     );
     refused(&["mcp"], none, "`mcp`: MCP servers are not supported yet");
     refused(

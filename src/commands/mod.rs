@@ -39,6 +39,7 @@ mod places;
 mod policy;
 mod rules;
 mod run;
+mod session;
 mod standin;
 mod taps;
 mod tool;

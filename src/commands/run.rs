@@ -16,6 +16,7 @@
 //! Read next: `headless/mod.rs`, then `engine/turn.rs`.
 
 use super::brought::{ALL, Brought, PERMISSIONS};
+use super::session::Kept;
 use super::{configured, guided, taps, undo};
 use crate::config::{
     Id, Paths, Settings, Source, Typed, UsageError, current_folder, git, paths, utf8,
@@ -28,11 +29,11 @@ use crate::headless::{self, Options};
 use crate::model::Backend;
 use crate::policy::Policy;
 use crate::protocol::{Op, Status, Tap};
-use crate::session::{Author, FrontEnd, Log, Store};
+use crate::session::{Author, FrontEnd};
+use crate::sys::Cancel;
 use crate::sys::host;
 use crate::sys::poll::{self, Wake};
 use crate::sys::tty::{self, Tty};
-use crate::sys::{Cancel, random};
 use crate::text;
 use crate::tools::{Toolbox, Workspace};
 use std::ffi::OsString;
@@ -69,7 +70,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         false => &ALL,
     });
     brought.settings(&mut typed)?;
-    let settings = Settings::resolve(&typed, paths, place)?;
+    let mut settings = Settings::resolve(&typed, paths, place)?;
     let mut task = Task::read(&given.value, settings.quiet)?;
     for warning in &settings.server.warnings {
         note(&format!("zcoder: {warning}"));
@@ -85,7 +86,16 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     };
     let tap = open_tap(&settings)?;
     let tty = Tty::open();
-    let setup = match setup(&settings, workspace, policy, guidance, tap, tty.is_some()) {
+    let kept = Kept::find(&typed, &mut settings, workspace.root())?;
+    let setup = match setup(
+        &settings,
+        workspace,
+        policy,
+        guidance,
+        kept,
+        tap,
+        tty.is_some(),
+    ) {
         Ok(setup) => setup,
         Err(error) => {
             complain(&error.to_string());
@@ -112,23 +122,14 @@ fn setup(
     workspace: Workspace,
     policy: Policy,
     guidance: Guidance,
+    kept: Kept,
     tap: Tap,
     interactive: bool,
 ) -> io::Result<Setup> {
     let permissions = settings.permissions;
     let ignore_rules = git::ignore_rules(&settings.paths);
     let root = workspace.root().to_path_buf();
-    let (log, outputs, passing) = match sessions(settings, &root) {
-        Some(store) => {
-            let log = store.begin(permissions.profile)?;
-            let outputs = store.folder().join(&log.id().0).join("output");
-            (log, outputs, false)
-        }
-        None => {
-            let name = format!("zcoder-{}", random::id(12)?);
-            (Log::in_memory()?, settings.paths.temp.join(name), true)
-        }
-    };
+    let (log, outputs, passing) = kept.begin(permissions.profile, &settings.paths.temp)?;
     Ok(Setup {
         journal: undo::journal(&settings.paths, &root, &log.id().0),
         backend: Backend::ollama(&settings.server.options, tap.clone()),
@@ -148,21 +149,6 @@ fn setup(
         strict_finish: settings.strict_finish,
         offline: settings.offline,
     })
-}
-
-/// Where this run is kept; `None`: nowhere.
-fn sessions(settings: &Settings, root: &Path) -> Option<Store> {
-    if settings.ephemeral || settings.preview {
-        return None;
-    }
-    let Some(state) = &settings.paths.state else {
-        note(
-            "zcoder: this session is kept nowhere: none of HOME, XDG_STATE_HOME and ZCODER_HOME names a folder for it \
-             (--ephemeral does without one)",
-        );
-        return None;
-    };
-    Some(Store::new(state, root))
 }
 
 /// Who asks.

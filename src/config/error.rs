@@ -197,6 +197,13 @@ pub enum UsageError {
         /// What is wrong with it.
         cause: String,
     },
+    /// The session cannot be told, or not be opened.
+    Session {
+        /// As given.
+        given: String,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// `/` or a home folder without being named.
     BroadWorkspace {
         /// Which.
@@ -361,6 +368,10 @@ impl fmt::Display for UsageError {
                 writeln!(f, "cannot use the workspace `{folder}`: {cause}")?;
                 f.write_str("name a folder that exists and that you may read: --workspace FOLDER")
             }
+            UsageError::Session { given, cause } => write!(
+                f,
+                "no session `{given}`: {cause}\n`zcoder sessions` lists those of this folder"
+            ),
             UsageError::BroadWorkspace { folder } => write!(
                 f,
                 "`{folder}` is too broad to become the workspace by accident\n\

@@ -318,6 +318,8 @@ impl Group {
 #[allow(missing_docs)] // the table below documents each for the user, in one line
 pub enum Id {
     Prompt,
+    Resume,
+    Continue,
     WhatWouldBeSent,
     Offline,
     PrintInstructions,
@@ -509,6 +511,10 @@ use Takes::{File, Folder, Nothing, Number, OneOf, Value};
 pub const FLAGS: &[Flag] = &[
     Flag { short: Some('p'), also: &["--print"], ..flag(Id::Prompt, "--prompt", Value("TEXT"), &[], RUN, G::Task,
         "the task; `-` reads it from standard input. A pipe or file on standard input is attached to it: head and tail of at most 64 KiB, less in a small window") },
+    Flag { short: Some('r'), ..flag(Id::Resume, "--resume", Value("SESSION"), &[], RUN, G::Task,
+        "go on with this session of the folder: its id, or the beginning of it. `zcoder sessions` lists them") },
+    Flag { short: Some('c'), ..flag(Id::Continue, "--continue", Nothing, &[], RUN, G::Task,
+        "go on with the session of the folder that was at work last") },
     Flag { also: &["--dry-run"], ..flag(Id::WhatWouldBeSent, "--what-would-be-sent", Nothing, &[], RUN, G::Task,
         "print the exact first request and send no prompt; the server is only asked about its models") },
     flag(Id::Offline, "--offline", Nothing, &["ZCODER_OFFLINE"], RUN, G::Task,

@@ -507,12 +507,10 @@ fn unknown(given: &str) -> UsageError {
 /// Habits from neighbors and from zcoder.zsh whose counterpart is not built yet.
 fn later(given: &str) -> Option<&'static str> {
     match given {
-        "-c" | "--continue" | "-r" | "--resume" | "resume" | "sessions" => {
-            Some("sessions are not kept yet; each `zcoder -p` starts afresh")
-        }
         "--settings" => {
             Some("settings are read from files of fixed names (`zcoder help settings`)")
         }
+        "resume" => Some("a session goes on with --continue, or with --resume and its id"),
         "mcp" => Some("MCP servers are not supported yet"),
         "--acp" | "acp" | "--server" | "--connect" => {
             Some("other programs cannot drive zcoder yet, except through -p with --output jsonl")

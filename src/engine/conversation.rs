@@ -51,7 +51,8 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// Begins with the system prompt and the environment note.
+    /// Begins with the system prompt and the environment note. A log that has them goes on: what is the same now is not said again, so that
+    /// the next request begins with the bytes of the last one.
     pub(super) fn open(
         log: Log,
         backend: &Backend,
@@ -81,8 +82,18 @@ impl Conversation {
             written: 0,
         };
         conversation.record_model();
-        conversation.append(conversation.system());
-        conversation.append(environment);
+        let news = [conversation.system(), environment];
+        let news = news
+            .into_iter()
+            .filter(|now| !stands(conversation.log.records(), now));
+        let mut news: Vec<_> = news.collect();
+        if was_interrupted(conversation.log.records()) {
+            let text = "zcoder was ended in the middle of the last turn. What was not finished stays as it is; wait for what the user says next.";
+            news.push(prompt::note(Note::Cancelled, text));
+        }
+        news.into_iter()
+            .for_each(|message| conversation.append(message));
+        conversation.rebuild(backend);
         conversation
     }
 
@@ -147,7 +158,14 @@ impl Conversation {
             tools: self.offered().iter().map(|name| name.to_string()).collect(),
             think: self.shape.think.map(|think| think.json().to_string()),
         };
-        self.log.append(Record::Model(model));
+        let model = Record::Model(model);
+        let last = self.log.records().iter().rev();
+        let last = last
+            .clone()
+            .find(|record| matches!(record, Record::Model(_)));
+        if last != Some(&model) {
+            self.log.append(model);
+        }
     }
 
     fn rebuild(&mut self, backend: &Backend) {
@@ -294,4 +312,25 @@ fn push(body: &mut RequestBody, message: &Message) -> u64 {
     let before = body.len();
     body.push(message);
     (body.len() - before) as u64
+}
+
+/// Whether the last message of this kind says the same.
+fn stands(records: &[Record], now: &Message) -> bool {
+    let same_kind = |message: &&Message| match (message, now) {
+        (Message::System { .. }, Message::System { .. }) => true,
+        (Message::Note { note: one, .. }, Message::Note { note: other, .. }) => one == other,
+        (_, _) => false,
+    };
+    let mut messages = records.iter().rev().filter_map(Record::message);
+    messages.find(same_kind) == Some(now)
+}
+
+/// Whether the last turn on record has no end there.
+fn was_interrupted(records: &[Record]) -> bool {
+    let mut turns = records.iter().rev().filter_map(|record| match record {
+        Record::TurnStarted { .. } => Some(true),
+        Record::Receipt { .. } => Some(false),
+        _ => None,
+    });
+    turns.next().unwrap_or(false)
 }

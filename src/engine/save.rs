@@ -13,7 +13,7 @@
 //! A new session that cannot be made (a read-only disk) is said once and kept in memory.
 //!
 //! Refused: to go on when a commit failed. The turn ends before the step, the records stay in memory, and the end of the turn tries once
-//! more.
+//! more. What a session cannot take because somebody else went on with it becomes a fork, whose id is told.
 //!
 //! Invariant: what was told by `Saved` is there when the session is opened again, whatever happens to this process.
 //!
@@ -66,14 +66,34 @@ impl Engine {
             return;
         }
         self.record(Record::Receipt { turn, receipt });
-        if let Err(TurnEnd {
-            status: Status::NotSaved { reason },
-            ..
-        }) = self.save()
-        {
-            self.notice(Level::Error, reason);
+        let Some(conversation) = &mut self.conversation else {
+            return;
+        };
+        let told =
+            commit(&mut conversation.log).or_else(|error| beside(&mut conversation.log, error));
+        match told {
+            Ok(told) => told.into_iter().for_each(|event| self.emit(event)),
+            Err(text) => self.notice(Level::Error, text),
         }
     }
+}
+
+/// The way out of a conflict: what the session on the disk cannot take becomes one of its own.
+fn beside(log: &mut Log, error: CommitError) -> Result<Vec<Event>, String> {
+    if !matches!(error, CommitError::Conflict(_)) {
+        return Err(error.to_string());
+    }
+    log.fork()
+        .map_err(|failed| format!("{error}; no id for a fork: {failed}"))?;
+    let mut told = commit(log).map_err(|failed| format!("{error}; and as a fork: {failed}"))?;
+    told.push(Event::Notice {
+        level: Level::Warning,
+        text: format!(
+            "what could not be saved is kept as a session of its own, with all that was before: {}",
+            log.id().0
+        ),
+    });
+    Ok(told)
 }
 
 /// Commits. What to tell: how much is safe now, if that is news, and what went wrong without harm.

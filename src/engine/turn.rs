@@ -166,6 +166,15 @@ impl Engine {
         inbox: Receiver<News>,
         to_self: Sender<News>,
     ) -> Engine {
+        let turns = setup.log.records().iter().rev();
+        let mut turns = turns.filter_map(|record| match record {
+            Record::TurnStarted { turn, .. } => Some(turn.0),
+            _ => None,
+        });
+        let ids = Ids {
+            turn: turns.next().unwrap_or(0),
+            ..Ids::default()
+        };
         Engine {
             backend: setup.backend,
             options: setup.model,
@@ -194,7 +203,7 @@ impl Engine {
             budget: Budget::new(setup.compaction),
             author: setup.author,
             on_record: None,
-            ids: Ids::default(),
+            ids,
         }
     }
 

@@ -19,6 +19,8 @@ use std::io::Write;
 #[derive(Debug, Default)]
 pub struct Writer {
     out: Vec<u8>,
+    /// Where the document begins.
+    start: usize,
     /// Whether something stands before the next value or name that a comma must part from it.
     comma: bool,
     /// Whether a name was written and its value was not.
@@ -33,6 +35,16 @@ impl Writer {
     /// An empty buffer.
     pub fn new() -> Writer {
         Writer::default()
+    }
+
+    /// Behind what stands in this buffer already.
+    pub fn behind(out: Vec<u8>) -> Writer {
+        let start = out.len();
+        Writer {
+            out,
+            start,
+            ..Writer::default()
+        }
     }
 
     /// `{`
@@ -118,7 +130,7 @@ impl Writer {
         self
     }
 
-    /// The bytes.
+    /// The bytes, with what stood before them.
     pub fn finish(self) -> Vec<u8> {
         debug_assert!(self.depth == 0, "{} arrays or objects are open", self.depth);
         self.out
@@ -149,7 +161,10 @@ impl Writer {
 
     fn before_value(&mut self) {
         debug_assert!(self.named == self.in_object(), "a member needs its name");
-        debug_assert!(self.depth > 0 || self.out.is_empty(), "a second root");
+        debug_assert!(
+            self.depth > 0 || self.out.len() == self.start,
+            "a second root"
+        );
         if self.comma {
             self.out.push(b',');
         }

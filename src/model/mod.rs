@@ -55,6 +55,18 @@ pub enum Think {
 }
 
 impl Think {
+    /// From such a value.
+    pub fn from_json(json: &str) -> Option<Think> {
+        let all = [
+            Think::On,
+            Think::Off,
+            Think::Low,
+            Think::Medium,
+            Think::High,
+        ];
+        all.into_iter().find(|think| think.json() == json)
+    }
+
     /// Its value in a request.
     pub fn json(self) -> &'static str {
         match self {

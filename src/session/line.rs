@@ -73,14 +73,15 @@ pub(super) const BEGINNING: &[u8] = b"{\"seq\":";
 
 /// Appends the line, without LF.
 pub fn write(out: &mut Vec<u8>, envelope: &Envelope, record: &Record) {
-    let mut json = Writer::new();
+    // A long answer must not stand here twice.
+    let mut json = Writer::behind(std::mem::take(out));
     json.begin_object().key("seq").u64(envelope.seq);
     json.key("prev").string(&hex(&envelope.prev));
     json.key("at").string(&clock::rfc3339(envelope.at));
     json.key("kind");
     content(&mut json, record);
     json.end_object();
-    out.extend_from_slice(&json.finish());
+    *out = json.finish();
 }
 
 /// Reads a line without LF.

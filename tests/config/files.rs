@@ -109,7 +109,7 @@ fn every_kind_of_value() {
     assert_eq!(may.commands, CommandMode::Allow);
     assert_eq!((may.edits, may.profile), (EditMode::Ask, Profile::Sysadmin));
     assert!(typed.is_on(Id::Quiet) && typed.is_on(Id::StrictFinish));
-    assert!(typed.is_on(Id::NoGuidance));
+    assert!(typed.is_on(Id::NoGuidance) && typed.is_on(Id::Ephemeral));
     assert_eq!(typed.words_of(Key::GuidanceNames), ["CLAUDE.md"]);
     // The text names every key that the user may set, so that none is forgotten here.
     for row in FLAGS.iter().filter(|row| row.files != Files::None) {

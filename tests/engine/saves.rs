@@ -1,15 +1,16 @@
 //! What is on the disk when. The disk is looked at on the engine's own thread, by a tap: at that moment, not a little later.
 
-use super::drive::{Run, allow_commands, show};
+use super::drive::{Run, allow_commands, check_prefixes, show};
 use super::fake::{Scene, calls, says};
+use crate::support::temp::Temp;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use zcoder::policy::Profile;
-use zcoder::protocol::{Event, Stage, Status, Tap};
-use zcoder::session::{Pointer, Record, Store, read_line};
+use zcoder::protocol::{Event, Message, Stage, Status, Tap, TurnId};
+use zcoder::session::{Author, FrontEnd, Log, Pointer, Record, SessionId, Store, read_line};
 
-/// Kinds of the committed records of the only session below `state`.
+/// Kinds of the committed records of the only session there.
 fn kinds(sessions: &Path) -> Vec<String> {
     let Some(folder) = session(sessions) else {
         return Vec::new();
@@ -19,28 +20,31 @@ fn kinds(sessions: &Path) -> Vec<String> {
     let log = fs::read(folder.join("log-1.jsonl")).expect("log");
     let length = usize::try_from(pointer.length).expect("small");
     let lines = log[..length].split_inclusive(|byte| *byte == b'\n');
-    let kind = |line: &[u8]| {
+    let record = |line: &[u8]| {
         let line = line.strip_suffix(b"\n").expect("whole lines");
-        match read_line(line).expect("a record").record {
-            Record::Session(_) => "session",
-            Record::Title { .. } => "title",
-            Record::Model(_) => "model",
-            Record::TurnStarted { .. } => "turn",
-            Record::Message(message) => match message {
-                zcoder::protocol::Message::System { .. } => "system",
-                zcoder::protocol::Message::User { .. } => "user",
-                zcoder::protocol::Message::Note { .. } => "note",
-                zcoder::protocol::Message::Assistant { .. } => "assistant",
-                zcoder::protocol::Message::Tool { .. } => "tool",
-            },
-            Record::Decision { .. } => "decision",
-            Record::Edit(_) => "edit",
-            Record::Receipt { .. } => "receipt",
-            other => panic!("{other:?}"),
-        }
-        .to_string()
+        kind(&read_line(line).expect("a record").record).to_string()
     };
-    lines.map(kind).collect()
+    lines.map(record).collect()
+}
+
+fn kind(record: &Record) -> &'static str {
+    match record {
+        Record::Session(_) => "session",
+        Record::Title { .. } => "title",
+        Record::Model(_) => "model",
+        Record::TurnStarted { .. } => "turn",
+        Record::Message(message) => match message {
+            Message::System { .. } => "system",
+            Message::User { .. } => "user",
+            Message::Note { .. } => "note",
+            Message::Assistant { .. } => "assistant",
+            Message::Tool { .. } => "tool",
+        },
+        Record::Decision { .. } => "decision",
+        Record::Edit(_) => "edit",
+        Record::Receipt { .. } => "receipt",
+        other => panic!("{other:?}"),
+    }
 }
 
 fn session(sessions: &Path) -> Option<PathBuf> {
@@ -165,6 +169,19 @@ fn nothing_is_done_for_a_session_that_somebody_else_went_on_with() {
         }
         other => panic!("{other:?}"),
     }
+    let said = "warning: what could not be saved is kept as a session of its own, with all that was before: ";
+    let mut forks = lines.iter().filter_map(|line| line.strip_prefix(said));
+    let fork = SessionId(forks.next().expect("a fork").to_string());
+    let root = run.temp.path().join("work");
+    let store = Store::new(&run.temp.path().join("state"), &root);
+    let opened = store.open(&fork).expect("opened");
+    assert_eq!((opened.notices, opened.interrupted), (Vec::new(), None));
+    let asked = "session model system note title turn user";
+    let kept: Vec<_> = opened.log.records().iter().map(kind).collect();
+    assert_eq!(
+        kept.join(" "),
+        format!("{asked} assistant tool tool receipt")
+    );
     run.finish();
 }
 
@@ -195,4 +212,61 @@ fn where_no_session_can_be_made_the_work_goes_on_and_says_so() {
         "{lines:#?}"
     );
     run.finish();
+}
+
+#[test]
+fn a_session_that_goes_on_sends_the_bytes_that_it_sent() {
+    let state = Temp::new();
+    let store = Store::new(state.path(), Path::new("/work"));
+    let log = store.begin(Profile::Coding).expect("log");
+    let id = log.id().clone();
+    let go_on = |log: Log, replies: &[&str]| {
+        let chats = replies.iter().map(|reply| says(reply)).collect();
+        let run = Run::start(Scene::new(chats), |_, setup| setup.log = log);
+        let turn = |reply: &&str| match run.turn(reply).last() {
+            Some(Event::TurnEnded { turn, .. }) => turn.0,
+            other => panic!("{other:?}"),
+        };
+        let turns: Vec<u64> = replies.iter().map(turn).collect();
+        (turns, run.finish())
+    };
+    let (turns, mut chats) = go_on(log, &["one", "two"]);
+    assert_eq!(turns, [1, 2]);
+    let opened = store.open(&id).expect("opened");
+    assert_eq!((opened.notices, opened.interrupted), (Vec::new(), None));
+    let (turns, more) = go_on(opened.log, &["three"]);
+    assert_eq!(turns, [3]);
+    chats.extend(more);
+    check_prefixes(&chats);
+}
+
+#[test]
+fn the_model_hears_that_the_last_turn_was_cut_off() {
+    let state = Temp::new();
+    let store = Store::new(state.path(), Path::new("/work"));
+    let mut log = store.begin(Profile::Coding).expect("log");
+    let by = Author {
+        uid: 0,
+        tty: None,
+        front: FrontEnd::OneShot,
+    };
+    log.begin_turn(TurnId(1), by);
+    log.append(Record::Message(Message::User {
+        text: "long ago".to_string(),
+    }));
+    log.commit().expect("committed");
+    let opened = store.open(log.id()).expect("opened");
+    let run = Run::start(Scene::new(vec![says("ok")]), |_, setup| {
+        setup.log = opened.log;
+    });
+    run.turn("carry it further");
+    let chats = run.finish();
+    let sent = String::from_utf8_lossy(&chats[0]);
+    let parts = [
+        "long ago",
+        "zcoder was ended in the middle of the last turn",
+        "carry it further",
+    ];
+    let at: Vec<_> = parts.iter().map(|part| sent.find(part)).collect();
+    assert!(at.is_sorted() && at[0].is_some(), "{sent}");
 }

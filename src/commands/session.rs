@@ -1,0 +1,211 @@
+//! Which session is meant: an id, or the beginning of one, becomes a session of this folder; `--resume` and `--continue` open it.
+//!
+//! ```text
+//! 20260821-090000123-x1y2z3a4      that one
+//! 20260821-09                      the only one that begins so; with several the newest are named
+//! --continue                       the one that was at work last
+//! ```
+//!
+//! Refused, with the next step: no session here, none that begins so, several that do; one that cannot be opened.
+//!
+//! Invariant: what damage was found is told before anything is made of the session.
+//!
+//! Read next: `session::Store`, `run.rs`.
+
+use crate::config::{Id, Settings, Source, Typed, UsageError};
+use crate::headless::out::note;
+use crate::model::{self, Think};
+use crate::policy::Profile;
+use crate::session::{Listed, Log, ModelRecord, Opened, Record, SessionId, Store, ToolStyle};
+use crate::sys::random;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Sessions named when several begin alike.
+const NAMED: usize = 5;
+
+/// Where a run is kept, and the session that it goes on with.
+#[derive(Debug)]
+pub(super) struct Kept {
+    /// `None`: nowhere.
+    store: Option<Store>,
+    log: Option<Log>,
+}
+
+impl Kept {
+    /// As the command line and the settings have it; what is as it was in the session goes into the settings. A session that is to go
+    /// on is kept, whatever a variable or a file says.
+    pub(super) fn find(
+        typed: &Typed,
+        settings: &mut Settings,
+        root: &Path,
+    ) -> Result<Kept, UsageError> {
+        let ephemeral = typed.get(Id::Ephemeral);
+        let ephemeral = ephemeral.filter(|given| matches!(given.source, Source::Flag(_)));
+        let [last, id] = [Id::Continue, Id::Resume].map(|id| typed.get(id));
+        let mut given = [ephemeral, last, id].into_iter().flatten();
+        if let (Some(one), Some(other)) = (given.next(), given.next()) {
+            return Err(UsageError::Conflict {
+                one: one.source,
+                other: other.source,
+            });
+        }
+        let goes_on = last.is_some() || id.is_some();
+        if !goes_on && (settings.ephemeral || settings.preview) {
+            return Ok(Kept {
+                store: None,
+                log: None,
+            });
+        }
+        let store = store(settings, root);
+        let log = match &store {
+            Some(store) if goes_on => {
+                let id = match id {
+                    Some(id) => pick(store, id.text()?)?,
+                    None => last_one(store)?,
+                };
+                let log = open(store, &id)?;
+                as_before(&log, &mut settings.server.options);
+                Some(log)
+            }
+            Some(_) | None => None,
+        };
+        Ok(Kept { store, log })
+    }
+
+    /// The log, the folder for outputs of commands, and whether that goes with the run. The error is the system's (no randomness).
+    pub(super) fn begin(self, profile: Profile, temp: &Path) -> io::Result<(Log, PathBuf, bool)> {
+        let Some(store) = self.store else {
+            let outputs = temp.join(format!("zcoder-{}", random::id(12)?));
+            return Ok((Log::in_memory()?, outputs, true));
+        };
+        let log = match self.log {
+            Some(log) => log,
+            None => store.begin(profile)?,
+        };
+        let outputs = store.folder().join(&log.id().0).join("output");
+        Ok((log, outputs, false))
+    }
+}
+
+/// Where the sessions of this folder lie.
+fn store(settings: &Settings, root: &Path) -> Option<Store> {
+    let state = settings.paths.state.as_ref();
+    if state.is_none() {
+        note(
+            "zcoder: this session is kept nowhere: none of HOME, XDG_STATE_HOME and ZCODER_HOME names a folder for it \
+             (--ephemeral does without one)",
+        );
+    }
+    Some(Store::new(state?, root))
+}
+
+/// The session whose id begins so.
+pub(super) fn pick(store: &Store, given: &str) -> Result<SessionId, UsageError> {
+    let all = list(store)?;
+    let exact = all.iter().find(|listed| listed.id.0 == given);
+    let like = all
+        .iter()
+        .filter(|listed| !given.is_empty() && listed.id.0.starts_with(given));
+    let like: Vec<&Listed> = exact.map_or_else(|| like.collect(), |listed| vec![listed]);
+    match like[..] {
+        [] => Err(refused(
+            given,
+            "this folder has none whose id begins so".to_string(),
+        )),
+        [one] => Ok(one.id.clone()),
+        _ => {
+            let ids = like.iter().take(NAMED).map(|listed| listed.id.0.as_str());
+            let ids: Vec<&str> = ids.collect();
+            let more = match like.len() > NAMED {
+                true => " and others",
+                false => "",
+            };
+            Err(refused(
+                given,
+                format!("several begin so: {}{more}", ids.join(", ")),
+            ))
+        }
+    }
+}
+
+/// The session that was at work last.
+pub(super) fn last_one(store: &Store) -> Result<SessionId, UsageError> {
+    let all = list(store)?;
+    let last = all.into_iter().find(|listed| listed.prompted);
+    last.map(|listed| listed.id)
+        .ok_or_else(|| refused("--continue", "this folder has none yet".to_string()))
+}
+
+fn list(store: &Store) -> Result<Vec<Listed>, UsageError> {
+    let listed = store.list();
+    listed.map_err(|error| {
+        let folder = store.folder().display();
+        refused("", format!("cannot list `{folder}`: {error}"))
+    })
+}
+
+fn refused(given: &str, cause: String) -> UsageError {
+    UsageError::Session {
+        given: given.to_string(),
+        cause,
+    }
+}
+
+/// Opens it to go on with, and tells what there is to tell.
+fn open(store: &Store, id: &SessionId) -> Result<Log, UsageError> {
+    let opened = store.open(id);
+    let Opened {
+        log,
+        notices,
+        interrupted,
+    } = opened.map_err(|error| refused(&id.0, error.to_string()))?;
+    for notice in notices {
+        note(&format!("zcoder: {notice}"));
+    }
+    if let Some(interrupted) = interrupted {
+        note(&format!(
+            "zcoder: {interrupted}; the new request goes on from there"
+        ));
+    }
+    Ok(log)
+}
+
+/// What the user did not set now stays as it was in the session, so that its next request begins like its last one.
+fn as_before(log: &Log, options: &mut model::Options) {
+    let models = log
+        .records()
+        .iter()
+        .rev()
+        .filter_map(|record| match record {
+            Record::Model(model) => Some(model),
+            _ => None,
+        });
+    let Some(ModelRecord {
+        name,
+        host: _,
+        window,
+        tool_style,
+        tools: _,
+        think,
+    }) = models.clone().next()
+    else {
+        return;
+    };
+    let other = options
+        .model
+        .as_ref()
+        .is_some_and(|(model, _)| model != name);
+    options.last_used = Some(name.clone());
+    // Another model has a window and habits of its own.
+    if other {
+        return;
+    }
+    options.num_ctx = options.num_ctx.or(Some(*window));
+    if (options.tool_style, *tool_style) == (model::ToolStyle::Auto, ToolStyle::Text) {
+        options.tool_style = model::ToolStyle::Text;
+    }
+    options.think = options
+        .think
+        .or(think.as_deref().and_then(Think::from_json));
+}
