@@ -225,4 +225,7 @@ fn all_files_together_take_32_kib_cut_at_a_line_and_less_in_a_small_window() {
     assert!(text.ends_with(
         "<guidance file=\"AGENTS.md\">\n[cut here by zcoder: 16,386 bytes left out]\n</guidance>"
     ));
+    // What a cut leaves free is not filled with the next file's beginning.
+    guidance.fit(8_196);
+    assert_eq!(system(&guidance), text);
 }
