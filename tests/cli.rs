@@ -4,6 +4,7 @@ mod decode;
 mod guided;
 mod places;
 mod policy;
+mod sessions;
 mod settings;
 mod shell;
 mod tool;

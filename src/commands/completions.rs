@@ -17,7 +17,7 @@
 //!
 //! Read next: `config/flags.rs`.
 
-use super::decode;
+use super::{decode, sessions};
 use crate::config::flags::{COMMANDS, CommandRow, FLAGS, Files, Flag, Takes};
 use crate::config::keys::KEYS;
 use crate::config::{Command, UsageError, help, nearest, utf8};
@@ -56,6 +56,7 @@ fn first_words(command: Command) -> Vec<String> {
             .map(str::to_string)
             .collect(),
         Command::Decode => decode::stages().map(str::to_string).collect(),
+        Command::Sessions => sessions::verbs().map(str::to_string).collect(),
         Command::Policy => all(&["check"]),
         Command::Rules => all(&["revoke"]),
         Command::Completions => SHELLS.iter().map(|(name, _)| name.to_string()).collect(),

@@ -6,6 +6,7 @@
 //!                                ├─ Tool     tool.rs     one tool through check, policy and approval
 //!                                ├─ Undo     undo.rs     a turn taken back or made again; Redo too
 //!                                ├─ Diff     diff.rs     what a session changed, as a patch; hunks taken back
+//!                                ├─ Sessions sessions.rs listed, read, copied, renamed, removed, forked
 //!                                ├─ Policy   policy.rs   what would happen to a command, and why
 //!                                ├─ Rules    rules.rs    the rules that count here; revoking one
 //!                                ├─ Trust    trust.rs    what a folder may bring along
@@ -40,6 +41,7 @@ mod policy;
 mod rules;
 mod run;
 mod session;
+mod sessions;
 mod standin;
 mod taps;
 mod tool;
@@ -80,6 +82,7 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
         Command::Undo => undo::undo(typed),
         Command::Redo => undo::redo(typed),
         Command::Diff => diff::run(typed),
+        Command::Sessions => sessions::run(typed),
         Command::Policy => policy::run(typed, words(typed)?),
         Command::Rules => rules::run(typed),
         Command::Trust => {

@@ -137,7 +137,8 @@ pub(super) fn last_one(store: &Store) -> Result<SessionId, UsageError> {
         .ok_or_else(|| refused("--continue", "this folder has none yet".to_string()))
 }
 
-fn list(store: &Store) -> Result<Vec<Listed>, UsageError> {
+/// All of this folder, the one that was at work last first.
+pub(super) fn list(store: &Store) -> Result<Vec<Listed>, UsageError> {
     let listed = store.list();
     listed.map_err(|error| {
         let folder = store.folder().display();

@@ -154,6 +154,19 @@ pub enum UsageError {
         /// The word that is too much; `None` when one is missing.
         extra: Option<String>,
     },
+    /// No such subcommand.
+    UnknownVerb {
+        /// The command.
+        command: Command,
+        /// As typed.
+        given: String,
+        /// The nearest of its own.
+        near: Option<&'static str>,
+        /// All of them.
+        known: Vec<&'static str>,
+    },
+    /// No folder for what is kept.
+    NoState,
     /// A prompt of blanks only.
     EmptyPrompt {
         /// `--prompt` or `standard input`.
@@ -338,6 +351,24 @@ impl fmt::Display for UsageError {
                 }
                 write!(f, ": {command} {}", command.row().words)
             }
+            UsageError::UnknownVerb {
+                command,
+                given,
+                near,
+                known,
+            } => match near {
+                Some(near) => write!(
+                    f,
+                    "`{command}` does not know `{given}`; the nearest is `{near}`"
+                ),
+                None => {
+                    let known = super::typed::list(known);
+                    write!(f, "`{command}` does not know `{given}`: expected {known}")
+                }
+            },
+            UsageError::NoState => f.write_str(
+                "there are no sessions: none of HOME, XDG_STATE_HOME and ZCODER_HOME names a folder for them",
+            ),
             UsageError::EmptyPrompt { source } => write!(
                 f,
                 "the prompt from {source} is empty; say what to do: zcoder -p 'explain this project'"

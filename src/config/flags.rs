@@ -36,6 +36,8 @@ pub enum Command {
     Redo,
     /// `zcoder diff [SESSION]`
     Diff,
+    /// `zcoder sessions [SUBCOMMAND]`
+    Sessions,
     /// `zcoder policy check CMD`
     Policy,
     /// `zcoder rules [revoke N]`
@@ -122,6 +124,12 @@ pub const COMMANDS: &[CommandRow] = &[
         name: "diff",
         words: "[SESSION]",
         about: "print what a session changed, as a patch, or take a part of it back",
+    },
+    CommandRow {
+        command: Command::Sessions,
+        name: "sessions",
+        words: "[list|show|export] …",
+        about: "list the sessions of this folder; read or copy one",
     },
     CommandRow {
         command: Command::Policy,
@@ -347,6 +355,8 @@ pub enum Id {
     Yes,
     DenyCommands,
     ReadOnly,
+    Last,
+    Format,
     Turn,
     Revert,
     Force,
@@ -458,6 +468,7 @@ const PLACES: &[Command] = &[
     Command::Undo,
     Command::Redo,
     Command::Diff,
+    Command::Sessions,
     Command::Policy,
     Command::Rules,
     Command::Trust,
@@ -571,6 +582,10 @@ pub const FLAGS: &[Flag] = &[
         "refuse commands, and whatever else would be asked; the model is told and goes on"),
     flag(Id::ReadOnly, "--read-only", Nothing, &["ZCODER_READ_ONLY"], PERMISSIONS, G::Workspace,
         "refuse commands and edits"),
+    flag(Id::Last, "--last", Number("N"), &[], &[Command::Sessions], G::Workspace,
+        "only the last N requests of the session and what came of them; the log is read from its end"),
+    flag(Id::Format, "--format", OneOf(&["markdown", "html", "json", "jsonl"]), &[], &[Command::Sessions], G::Workspace,
+        "what a session is exported as. Default markdown; `json` is an array of its records as they are kept, `jsonl` one a line"),
     flag(Id::Turn, "--turn", Number("N"), &[], &[Command::Undo], G::Workspace,
         "take back this turn of the session instead of the last one"),
     flag(Id::Revert, "--revert", File("FILE[:HUNK]"), &[], &[Command::Diff], G::Workspace,

@@ -68,6 +68,11 @@ pub const TOPICS: &[Topic] = &[
         text: include_str!("topics/context.txt"),
     },
     Topic {
+        name: "sessions",
+        about: "what is kept of a run, where, and how to go on with it",
+        text: include_str!("topics/sessions.txt"),
+    },
+    Topic {
         name: "output",
         about: "text, json and jsonl, with their shapes",
         text: include_str!("topics/output.txt"),
@@ -193,6 +198,7 @@ fn command(command: Command) -> String {
         Command::StandIn => include_str!("topics/command-standin.txt"),
         Command::Demo => include_str!("topics/command-demo.txt"),
         Command::Models => include_str!("topics/command-models.txt"),
+        Command::Sessions => include_str!("topics/command-sessions.txt"),
         Command::Policy => include_str!("topics/command-policy.txt"),
         Command::Rules => include_str!("topics/command-rules.txt"),
         Command::Trust => include_str!("topics/command-trust.txt"),

@@ -283,7 +283,7 @@ fn judge(
 }
 
 /// The log with the highest number.
-fn last_log(folder: &Path) -> io::Result<u64> {
+pub(super) fn last_log(folder: &Path) -> io::Result<u64> {
     let mut last = 0;
     for entry in std::fs::read_dir(folder)? {
         let name = entry?.file_name();

@@ -14,6 +14,7 @@
 //! disk.rs     every call that changes the disk   store.rs    where sessions lie
 //! view.rs     what the model sees of a log       back.rs     reading from the end, checked
 //! open.rs     a session to go on with            tail.rs     its end, to be shown
+//! forward.rs  reading from the beginning, judged
 //! list.rs     all of them                        notice.rs   what is said about one
 //! ```
 //!
@@ -27,6 +28,7 @@ mod back;
 mod commit;
 mod disk;
 mod error;
+mod forward;
 mod line;
 mod list;
 mod lock;
@@ -44,6 +46,7 @@ use std::time::SystemTime;
 
 pub use disk::{Disk, OpenFile, Operation};
 pub use error::{CommitError, Conflict};
+pub use forward::{Cause, Flaw, Forward, Passed};
 pub use line::{Envelope, Fault, Line, MAX_LINE_BYTES, read as read_line, write as write_line};
 pub use list::Listed;
 pub use log::Log;

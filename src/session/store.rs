@@ -15,6 +15,7 @@ use super::SessionId;
 use super::back::Back;
 use super::disk::Disk;
 use super::error::CommitError;
+use super::forward::Forward;
 use super::line::MAX_LINE_BYTES;
 use super::list::{self, Listed};
 use super::lock;
@@ -100,6 +101,13 @@ impl Store {
         Ok(Tail::new(back.map_err(|error| {
             OpenError::of("read", &folder, id, error)
         })?))
+    }
+
+    /// All of a session from its beginning, to be checked, told or copied.
+    pub fn forward(&self, id: &SessionId) -> Result<Forward, OpenError> {
+        let folder = self.path(id)?;
+        Forward::begin(&self.disk, &folder)
+            .map_err(|error| OpenError::of("read", &folder, id, error))
     }
 
     /// A new session that begins as another one did, up to the record `until`, or whole. Its first commit makes it. A call without a

@@ -1,0 +1,372 @@
+//! `zcoder sessions`: the sessions of this folder, listed, read, copied, renamed, removed, begun anew from an earlier request.
+//!
+//! ```text
+//! $ zcoder sessions
+//! 20260821-090000123-x1y2z3a4  2026-08-21 11:04       94  make the test pass
+//! $ zcoder sessions show 2026 --last 1
+//! session    20260821-090000123-x1y2z3a4
+//! …
+//! $ zcoder sessions fork 2026 --at 2
+//! 20260822-081500000-b5c6d7e8
+//! now make it fast
+//! ```
+//!
+//! The beginning of an id is enough where only one begins so. Sessions in which nobody asked for anything are not listed.
+//!
+//! Refused, before anything is touched: a subcommand or a flag that does not belong there, an id that is none; renaming and removing a
+//! session that is at work.
+//!
+//! Invariant: what is written to standard output is foreign text made harmless, if that is a terminal; on a pipe it is exact.
+//! Invariant: what is removed was listed first, and only `--yes` on the command line is a yes.
+//!
+//! Read next: `sessions/reading.rs`, `session::Store`.
+
+mod form;
+mod reading;
+
+use super::run::open_workspace;
+use super::session;
+use crate::config::{self, Id, Paths, Typed, UsageError, current_folder, nearest, paths, utf8};
+use crate::headless::out::{Out, complain, exit, note, with_stdout};
+use crate::session::{Entry, Forward, Listed, OpenError, Passed, Record, SessionId, Store, Tail};
+use crate::sys::clock;
+use crate::text;
+use form::Form;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Read at once from the end, until enough was found.
+const TAIL_BYTES: u64 = 256 << 10;
+/// Flaws that are named; the rest are counted.
+const NAMED_FLAWS: u64 = 20;
+
+/// A subcommand.
+struct Verb {
+    name: &'static str,
+    run: fn(&Here, &Typed, &[OsString]) -> Result<u8, UsageError>,
+}
+
+const VERBS: &[Verb] = &[
+    Verb {
+        name: "list",
+        run: list,
+    },
+    Verb {
+        name: "show",
+        run: show,
+    },
+    Verb {
+        name: "export",
+        run: export,
+    },
+];
+
+/// The subcommands' names.
+pub(super) fn verbs() -> impl Iterator<Item = &'static str> {
+    VERBS.iter().map(|verb| verb.name)
+}
+
+/// `zcoder sessions [SUBCOMMAND]`
+pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
+    let (name, words) = match typed.words.split_first() {
+        Some((name, words)) => (utf8(name, "the subcommand")?, words),
+        None => ("list", &[][..]),
+    };
+    let Some(verb) = VERBS.iter().find(|verb| verb.name == name) else {
+        return Err(unknown(typed, name, verbs()));
+    };
+    for (id, of) in [(Id::Last, "show"), (Id::Format, "export")] {
+        if let Some(given) = typed.get(id).filter(|_| of != name) {
+            return Err(UsageError::Needs {
+                flag: given.source,
+                needs: of,
+            });
+        }
+    }
+    (verb.run)(&Here::find(typed)?, typed, words)
+}
+
+/// A word that is no subcommand.
+pub(super) fn unknown(
+    typed: &Typed,
+    given: &str,
+    verbs: impl Iterator<Item = &'static str>,
+) -> UsageError {
+    let known: Vec<&str> = verbs.collect();
+    UsageError::UnknownVerb {
+        command: typed.command,
+        given: given.to_string(),
+        near: nearest(given, known.iter().copied()),
+        known,
+    }
+}
+
+/// The sessions of the folder that a command line names.
+pub(super) struct Here {
+    store: Option<Store>,
+}
+
+impl Here {
+    pub(super) fn find(typed: &Typed) -> Result<Here, UsageError> {
+        let paths = Paths::find(&config::variable);
+        let place = paths::place(typed, &paths, current_folder().as_deref())?;
+        let workspace = open_workspace(&place.folder, paths.off_limits())?;
+        let store = paths
+            .state
+            .as_ref()
+            .map(|state| Store::new(state, workspace.root()));
+        Ok(Here { store })
+    }
+
+    /// Where they lie.
+    pub(super) fn store(&self) -> Result<&Store, UsageError> {
+        self.store.as_ref().ok_or(UsageError::NoState)
+    }
+
+    /// The one that a word means.
+    pub(super) fn named(&self, word: &OsString) -> Result<(&Store, SessionId), UsageError> {
+        let store = self.store()?;
+        let id = session::pick(store, utf8(word, "the session's id")?)?;
+        Ok((store, id))
+    }
+}
+
+/// Exactly one word behind the subcommand.
+fn one<'w>(typed: &Typed, words: &'w [OsString]) -> Result<&'w OsString, UsageError> {
+    match words {
+        [id] => Ok(id),
+        _ => Err(wrong(typed, words.get(1))),
+    }
+}
+
+/// A word too many, or one too few.
+pub(super) fn wrong(typed: &Typed, extra: Option<&OsString>) -> UsageError {
+    UsageError::Words {
+        command: typed.command,
+        extra: extra.map(|word| word.to_string_lossy().into_owned()),
+    }
+}
+
+/// A session that cannot be read; the exit code.
+pub(super) fn failed(error: &OpenError) -> u8 {
+    complain(&error.to_string());
+    exit::FAILED
+}
+
+// ---- list ----
+
+fn list(here: &Here, typed: &Typed, words: &[OsString]) -> Result<u8, UsageError> {
+    if let Some(extra) = words.first() {
+        return Err(wrong(typed, Some(extra)));
+    }
+    let mut all = session::list(here.store()?)?;
+    all.retain(|listed| listed.prompted || listed.damaged);
+    if all.is_empty() {
+        note("no sessions of this folder");
+    }
+    Ok(with_stdout(|out| {
+        for listed in &all {
+            out.write_all(row(listed).as_bytes())?;
+        }
+        Ok(exit::DONE)
+    }))
+}
+
+/// A session as a line.
+fn row(listed: &Listed) -> String {
+    let (date, time) = (
+        clock::local_date(listed.last),
+        clock::local_hh_mm(listed.last),
+    );
+    let records = text::grouped(listed.records);
+    let title = text::line(listed.title.as_deref().unwrap_or("(no title)"));
+    let damaged = if listed.damaged { "[damaged] " } else { "" };
+    let id = &listed.id.0;
+    format!(
+        "{}  {date} {time}  {records:>7}  {damaged}{title}\n",
+        text::line(id)
+    )
+}
+
+// ---- show and export ----
+
+fn show(here: &Here, typed: &Typed, words: &[OsString]) -> Result<u8, UsageError> {
+    let last = match typed.get(Id::Last) {
+        Some(given) => {
+            let last = given.text()?.parse::<u64>().ok().filter(|last| *last > 0);
+            Some(last.ok_or_else(|| given.bad("a whole number from 1 on"))?)
+        }
+        None => None,
+    };
+    let (store, id) = here.named(one(typed, words)?)?;
+    Ok(match last {
+        Some(last) => show_end(store, &id, last),
+        None => whole(store, &id, Form::Text),
+    })
+}
+
+fn export(here: &Here, typed: &Typed, words: &[OsString]) -> Result<u8, UsageError> {
+    let format = typed.word(Id::Format)?.unwrap_or("markdown");
+    let (store, id) = here.named(one(typed, words)?)?;
+    Ok(match format {
+        "html" => whole(store, &id, Form::Html),
+        "json" => lines(store, &id, ["[\n", ",\n", "\n]\n"]),
+        "jsonl" => lines(store, &id, ["", "\n", "\n"]),
+        _ => whole(store, &id, Form::Markdown),
+    })
+}
+
+/// All of it, as it is read.
+fn whole(store: &Store, id: &SessionId, form: Form) -> u8 {
+    through(store, id, |out, walk| {
+        put(out, &form.head(&id.0))?;
+        while let Some(entry) = walk.next() {
+            show_entry(out, form, &entry.record, entry.at)?;
+        }
+        put(out, form.foot())
+    })
+}
+
+/// Its records as they stand in the log, with what is before, between and behind them.
+fn lines(store: &Store, id: &SessionId, [before, between, behind]: [&str; 3]) -> u8 {
+    through(store, id, |out, walk| {
+        put(out, before)?;
+        let mut glue = "";
+        while walk.next().is_some() {
+            put(out, std::mem::replace(&mut glue, between))?;
+            put(out, &text::repair(walk.forward.line()))?;
+        }
+        put(out, behind)
+    })
+}
+
+/// Its last requests, read from the end.
+fn show_end(store: &Store, id: &SessionId, requests: u64) -> u8 {
+    let found = store.tail(id).map_err(|error| failed(&error));
+    let entries = found
+        .and_then(|tail| last_requests(tail, requests).map_err(|error| unreadable(id, &error)));
+    let entries = match entries {
+        Ok(entries) => entries,
+        Err(code) => return code,
+    };
+    with_stdout(|out| {
+        put(out, &Form::Text.head(&id.0))?;
+        let mut titles = entries.iter().filter_map(|entry| match &entry.record {
+            Record::TurnStarted { title, .. } => title.clone(),
+            _ => None,
+        });
+        if let Some(text) = titles.next() {
+            show_entry(out, Form::Text, &Record::Title { text }, UNIX_EPOCH)?;
+        }
+        for entry in &entries {
+            show_entry(out, Form::Text, &entry.record, entry.at)?;
+        }
+        Ok(exit::DONE)
+    })
+}
+
+fn last_requests(mut tail: Tail, requests: u64) -> io::Result<Vec<Entry>> {
+    let (mut found, mut pieces) = (0, Vec::new());
+    while found < requests {
+        let mut piece = tail.earlier(TAIL_BYTES)?;
+        if piece.is_empty() {
+            break;
+        }
+        let begins = |entry: &Entry| matches!(entry.record, Record::TurnStarted { .. });
+        let starts = piece
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(_, entry)| begins(entry));
+        let starts: Vec<usize> = starts
+            .map(|(at, _)| at)
+            .take((requests - found) as usize)
+            .collect();
+        found += starts.len() as u64;
+        if let (true, Some(start)) = (found == requests, starts.last()) {
+            piece.drain(..start);
+        }
+        pieces.push(piece);
+    }
+    Ok(pieces.into_iter().rev().flatten().collect())
+}
+
+/// A walk through a session, told on standard output.
+pub(super) fn through(
+    store: &Store,
+    id: &SessionId,
+    tell: impl FnOnce(&mut Out, &mut Walk) -> io::Result<()>,
+) -> u8 {
+    let mut walk = match store.forward(id) {
+        Ok(forward) => Walk {
+            forward,
+            flaws: 0,
+            failed: None,
+        },
+        Err(error) => return failed(&error),
+    };
+    let code = with_stdout(|out| {
+        tell(out, &mut walk)?;
+        Ok(exit::DONE)
+    });
+    if walk.flaws > NAMED_FLAWS {
+        note(&format!("{} flaws in all", text::grouped(walk.flaws)));
+    }
+    match (walk.failed, walk.flaws) {
+        (Some(error), _) => unreadable(id, &error),
+        (None, 0) => code,
+        (None, _) => code.max(exit::FAILED),
+    }
+}
+
+/// The records of a session; flaws are told as they come.
+pub(super) struct Walk {
+    pub(super) forward: Forward,
+    flaws: u64,
+    failed: Option<io::Error>,
+}
+
+impl Walk {
+    pub(super) fn next(&mut self) -> Option<Entry> {
+        loop {
+            match self.forward.next() {
+                Ok(Some(Passed::Record(entry))) => return Some(entry),
+                Ok(Some(Passed::Flaw(flaw))) => {
+                    self.flaws += 1;
+                    if self.flaws <= NAMED_FLAWS {
+                        complain(&flaw.to_string());
+                    }
+                }
+                Ok(None) => return None,
+                Err(error) => {
+                    self.failed = Some(error);
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+fn unreadable(id: &SessionId, error: &io::Error) -> u8 {
+    complain(&format!(
+        "session {} cannot be read to its end: {error}",
+        id.0
+    ));
+    exit::FAILED
+}
+
+fn show_entry(out: &mut Out, form: Form, record: &Record, at: SystemTime) -> io::Result<()> {
+    for block in reading::blocks(record, at) {
+        put(out, &form.block(&block))?;
+    }
+    Ok(())
+}
+
+/// Exact on a pipe, harmless on a terminal.
+fn put(out: &mut Out, text: &str) -> io::Result<()> {
+    match io::stdout().is_terminal() {
+        true => out.write_all(text::plain(text).as_bytes()),
+        false => out.write_all(text.as_bytes()),
+    }
+}

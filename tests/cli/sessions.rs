@@ -1,0 +1,4 @@
+//! `zcoder sessions` and what belongs to it, as a person types it.
+
+mod kit;
+mod read;
