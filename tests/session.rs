@@ -1,4 +1,5 @@
 //! Tests of `session`.
+mod apart;
 mod commit;
 mod kit;
 mod line;
