@@ -23,6 +23,7 @@ mod json;
 mod measure;
 mod patch;
 mod regex;
+mod session;
 mod stream;
 mod walk;
 
@@ -40,6 +41,7 @@ const GROUPS: &[(&str, Group)] = &[
     ("json", json::group),
     ("patch", patch::group),
     ("regex", regex::group),
+    ("session", session::group),
     ("stream", stream::group),
     ("walk", walk::group),
 ];
