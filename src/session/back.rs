@@ -31,7 +31,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Read at once; a last screen fits, and a long replay is not slower for it.
-const CHUNK_BYTES: u64 = 64 << 10;
+const CHUNK_BYTES: u64 = 32 << 10;
 
 /// What comes next, going back.
 // Nearly all of them are records: a box would be one allocation for each and save nothing.
@@ -273,10 +273,13 @@ fn judge(
             Some(later) => envelope.seq + 1 < later,
             None => broken,
         };
-        if in_order && (due == Some(hash) || unvouched()) {
-            if let Ok(read) = line::read(record) {
-                return Some((start, read, hash));
-            }
+        let read = match in_order {
+            true if due == Some(hash) => line::read_vouched(envelope, record),
+            true if unvouched() => line::read(record),
+            _ => continue,
+        };
+        if let Ok(read) = read {
+            return Some((start, read, hash));
         }
     }
     None
