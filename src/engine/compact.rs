@@ -27,7 +27,7 @@ use crate::model::{self, Reply, RequestBody, Shape};
 use crate::protocol::{Event, Level, Message, Status, StopReason};
 use crate::session::Checkpoint;
 use crate::sys::Cancel;
-use crate::text::grouped;
+use crate::text::{counted, grouped};
 use keep::Entry;
 use std::sync::Arc;
 use std::time::Instant;
@@ -126,8 +126,14 @@ impl Engine {
                 return self.notice(Level::Error, format!("no pipe for cancelling: {error}"));
             }
         };
-        // What ends it was told by its events.
-        let _ = self.compact(&mut turn);
+        // Whatever else ends it was told by its events.
+        if let Err(TurnEnd {
+            status: Status::NotSaved { reason },
+            ..
+        }) = self.compact(&mut turn)
+        {
+            self.notice(Level::Error, reason);
+        }
         turn.cancel.cancel();
     }
 
@@ -137,8 +143,9 @@ impl Engine {
         let (tokens, window) = (conversation.tokens(), conversation.window);
         if let Some(most) = self.budget.spent() {
             return Err(TurnEnd::limit(format!(
-                "the conversation was compacted {most} times in this turn (--max-compactions); a larger window (--context-window) needs \
-                 fewer, and so does a smaller task"
+                "the conversation was compacted {} in this turn (--max-compactions); a larger window (--context-window) needs fewer, and so \
+                 does a smaller task",
+                counted(most, "time")
             )));
         }
         let shortened = self.compact(turn)?;
@@ -171,6 +178,9 @@ impl Engine {
             }
         };
         self.emit(event);
+        if let Ok(true) = result {
+            self.save()?;
+        }
         result
     }
 

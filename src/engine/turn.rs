@@ -33,6 +33,7 @@ use crate::protocol::{
 };
 use crate::session::{Author, Log, Record};
 use crate::sys::Cancel;
+use crate::text::grouped;
 use crate::tools::Toolbox;
 use crate::undo::Journal;
 use std::collections::VecDeque;
@@ -561,7 +562,9 @@ pub(super) fn no_thread(error: std::io::Error) -> TurnEnd {
 
 fn does_not_fit(tokens: u64, window: u64) -> TurnEnd {
     TurnEnd::limit(format!(
-        "the next request has about {tokens} tokens and the window holds {window}; use a larger window (--context-window) or start a \
-         new session with a shorter prompt"
+        "the next request has about {} tokens and the window holds {}; use a larger window (--context-window) or start a \
+         new session with a shorter prompt",
+        grouped(tokens),
+        grouped(window)
     ))
 }

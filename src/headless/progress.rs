@@ -324,13 +324,11 @@ impl Progress {
         for row in &report.rows {
             let [bytes, tokens] = [row.bytes, row.tokens].map(text::grouped);
             let part = super::json::part_word(row.part);
-            self.line(
-                "",
-                &format!(
-                    "{part:<11} {bytes:>9} bytes {tokens:>8} tokens  {}",
-                    row.what
-                ),
+            let text = format!(
+                "{part:<11} {bytes:>9} bytes {tokens:>8} tokens  {}",
+                row.what
             );
+            self.line("", text.trim_end());
         }
     }
 

@@ -8,7 +8,9 @@ use std::time::Duration;
 use zcoder::engine::{Compaction, Setup};
 use zcoder::json::{Tree, Value};
 use zcoder::model::{Backend, ToolStyle};
-use zcoder::protocol::{ContextReport, Event, Op, Part, Status, Waiting};
+use zcoder::policy::Profile;
+use zcoder::protocol::{ContextReport, Event, Message, Op, Part, Status, Waiting};
+use zcoder::session::Store;
 
 /// One message of a request.
 #[derive(Debug)]
@@ -340,7 +342,11 @@ fn two_that_come_to_nothing_are_the_last_ones() {
     let Status::Limit { which } = status(&events) else {
         panic!("{:#?}", show(&events));
     };
-    assert!(which.starts_with("the next request has about 3"), "{which}");
+    assert!(
+        which.starts_with("the next request has about 3")
+            && which.contains(" tokens and the window holds 32,768; use a larger window"),
+        "{which}"
+    );
     let told = compactions(&events);
     let nothing = "not compacted: the model wrote no checkpoint, also in plain words";
     assert!(told[0].starts_with("compacting 6"), "{told:#?}");
@@ -885,6 +891,52 @@ fn skills_that_were_active_are_named_after_it() {
     assert!(
         texts[0].ends_with("- pdf: Fills in forms."),
         "guidance stays"
+    );
+}
+
+#[test]
+fn a_session_is_read_back_as_the_model_saw_it() {
+    let mut kept = None;
+    let chats = filled(vec![answered(CHECKPOINT, "stop"), answered("ok", "stop")]);
+    let run = Run::start(Scene::new(chats), |temp, setup| {
+        small_window(setup);
+        let root = setup.toolbox.workspace().root().to_path_buf();
+        let store = Store::new(&temp.path().join("state"), &root);
+        setup.log = store.begin(Profile::Coding).expect("log");
+        kept = Some((store, setup.log.id().clone()));
+    });
+    for text in ["the first request", "the second one", "the third one"] {
+        run.turn(text);
+    }
+    run.say(Op::Quit);
+    run.until(|event| *event == Event::Closed);
+    let (store, id) = kept.expect("a session");
+    let opened = store.open(&id).expect("a session");
+    let text = |message: &Message| match message {
+        Message::System { text }
+        | Message::User { text }
+        | Message::Note { text, .. }
+        | Message::Tool { text, .. } => text.clone(),
+        Message::Assistant { content, .. } => content.to_string(),
+    };
+    let saved: Vec<String> = opened.log.messages().map(text).collect();
+    let last = run.fake.chats().pop().expect("a request");
+    let mut sent: Vec<String> = seen(&last)
+        .into_iter()
+        .map(|message| message.text)
+        .collect();
+    sent.push("ok".to_string());
+    assert_eq!(saved, sent);
+    // What was left out is still there.
+    let records = opened
+        .log
+        .records()
+        .iter()
+        .filter_map(|record| record.message());
+    assert!(
+        records
+            .map(text)
+            .any(|text| text.starts_with("long answer "))
     );
 }
 
