@@ -5,6 +5,7 @@ mod compaction;
 mod drive;
 mod failures;
 mod fake;
+mod goals;
 mod guidance;
 mod policy;
 mod requests;

@@ -3,6 +3,7 @@
 mod asking;
 mod context;
 mod ending;
+mod goal;
 mod input;
 mod output;
 mod scenes;

@@ -6,6 +6,7 @@
 //! git diff | zcoder -p 'review this'    prompt "review this", attachment = the diff, at most 256 KiB
 //! zcoder -p - < task.txt                prompt = the file
 //! zcoder -p 'fix it' < /dev/null        nothing attached
+//! zcoder -p '/goal make it pass'        no prompt: a goal (`engine/goal.rs`)
 //! ```
 //!
 //! Refused: an empty prompt, one that is not UTF-8, one on standard input over 256 KiB (a task must not lose its end unseen). An
@@ -80,6 +81,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     let policy = super::policy::build(permissions, &settings.paths, root, &brought, checks);
     let places = brought.places(&settings.paths, &settings.guidance_names, root);
     task.expand(&Prompts::gather(&places), &settings.paths, &workspace)?;
+    let op = task.op()?;
     let guidance = match settings.guidance {
         true => Guidance::gather(places),
         false => Guidance::default(),
@@ -103,11 +105,10 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         }
     };
     if settings.preview {
-        return Ok(preview(setup, task, settings.quiet));
+        return Ok(preview(setup, op, settings.quiet));
     }
     let options = Options {
-        prompt: task.prompt,
-        attachment: task.attachment,
+        op,
         output: settings.output,
         quiet: settings.quiet,
         yes: typed.is_on(Id::Yes),
@@ -185,6 +186,9 @@ impl Task {
         paths: &Paths,
         workspace: &Workspace,
     ) -> Result<(), UsageError> {
+        if engine::goal_op(&self.prompt).is_some() {
+            return Ok(());
+        }
         if let Some(text) = guided::expand(
             &self.prompt,
             prompts,
@@ -225,6 +229,25 @@ impl Task {
             true => Err(UsageError::EmptyPrompt { source }),
             false => Ok(Task { prompt, attachment }),
         }
+    }
+}
+
+impl Task {
+    /// What it asks for: `/goal …` is about the goal, anything else a prompt.
+    fn op(self) -> Result<Op, UsageError> {
+        let Some(goal) = engine::goal_op(&self.prompt) else {
+            return Ok(Op::Prompt {
+                text: self.prompt,
+                attachment: self.attachment,
+            });
+        };
+        if self.attachment.is_some() {
+            note(
+                "zcoder: what comes on standard input is no part of a goal and is left out; put it into a file and name it",
+            );
+        }
+        let goal = goal.map_err(|cause| UsageError::Goal { cause })?;
+        Ok(Op::Goal(goal))
     }
 }
 
@@ -339,13 +362,9 @@ fn open_tap(settings: &Settings) -> Result<Tap, UsageError> {
 }
 
 /// `--what-would-be-sent`: the request's body on standard output, what was found out or assumed on standard error.
-fn preview(setup: Setup, task: Task, quiet: bool) -> u8 {
-    let prompt = Op::Prompt {
-        text: task.prompt,
-        attachment: task.attachment,
-    };
+fn preview(setup: Setup, op: Op, quiet: bool) -> u8 {
     let mut notice = |event| headless::show_notice(&event, quiet);
-    match engine::preview(setup, prompt, &mut notice) {
+    match engine::preview(setup, op, &mut notice) {
         Ok(bytes) => with_stdout(|out| {
             out.write_all(&bytes)?;
             out.write_all(b"\n")?;

@@ -122,6 +122,7 @@ fn operation(op: &Op) -> String {
         Op::Review => "review".to_string(),
         Op::Context => "context".to_string(),
         Op::Compact => "compact".to_string(),
+        Op::Goal(op) => format!("goal: {op:?}"),
         Op::Decide { ask, decision } => match decision {
             Decision::Once => format!("question {}: once", ask.0),
             Decision::Session => format!("question {}: for the session", ask.0),

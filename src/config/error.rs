@@ -126,6 +126,11 @@ pub enum UsageError {
         /// Those that understand it.
         belongs: &'static [Command],
     },
+    /// `/goal …` that cannot be meant.
+    Goal {
+        /// What is wrong with it.
+        cause: String,
+    },
     /// Two wishes that exclude each other.
     Conflict {
         /// The one.
@@ -369,6 +374,7 @@ impl fmt::Display for UsageError {
             UsageError::NoState => f.write_str(
                 "there are no sessions: none of HOME, XDG_STATE_HOME and ZCODER_HOME names a folder for them",
             ),
+            UsageError::Goal { cause } => f.write_str(cause),
             UsageError::EmptyPrompt { source } => write!(
                 f,
                 "the prompt from {source} is empty; say what to do: zcoder -p 'explain this project'"

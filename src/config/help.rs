@@ -73,6 +73,11 @@ pub const TOPICS: &[Topic] = &[
         text: include_str!("topics/sessions.txt"),
     },
     Topic {
+        name: "goals",
+        about: "work until a verifier agrees that it is done: /goal",
+        text: include_str!("topics/goals.txt"),
+    },
+    Topic {
         name: "output",
         about: "text, json and jsonl, with their shapes",
         text: include_str!("topics/output.txt"),

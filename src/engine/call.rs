@@ -79,6 +79,7 @@ impl Engine {
             Ok(checked) => summary(&checked.call),
             Err(_) => text::clip(&call.name, SUMMARY_CHARS).into_owned(),
         };
+        let is_edit = checked.as_ref().is_ok_and(|checked| edits(&checked.call));
         let call_started = Event::CallStarted {
             call: call.clone(),
             summary,
@@ -96,6 +97,7 @@ impl Engine {
         };
         let repeat = turn.guard.observe(call, &outcome);
         turn.tally.ended(&outcome);
+        let end = end.or_else(|| self.watch_goal(turn, is_edit, &outcome).err());
         self.record_result(call, &outcome);
         // Nothing comes of a result that is not safe; one that ends the turn is saved with the turn.
         let end = end.or_else(|| self.save().err());
@@ -163,7 +165,13 @@ impl Engine {
                 (outcome, None)
             }
             Prepared::Look(look) => self.look(turn, call, look),
-            Prepared::Finish { status, response } if alone => finish(status, response),
+            Prepared::Finish { status, response } if alone => {
+                let (mut outcome, end) = finish(status, response);
+                if turn.goal.is_some() && status == Finish::Done {
+                    outcome.text = "taken as a claim: a verifier looks at it now".to_string();
+                }
+                (outcome, end)
+            }
             Prepared::Finish { .. } => {
                 let text = "not finished: call finish_task alone, in a reply of its own, after you have seen the results of your other calls";
                 (failed(text), None)
@@ -174,7 +182,7 @@ impl Engine {
     }
 
     /// On a worker, so that a cancel is heard while it runs.
-    fn look(&mut self, turn: &Turn, call: &ToolCall, look: Look) -> Done {
+    pub(super) fn look(&mut self, turn: &Turn, call: &ToolCall, look: Look) -> Done {
         if self.tap.is_on() {
             let words = format!("{}: only looks, no approval needed", call.name);
             self.tap.see(&Stage::Verdict(&words));
@@ -314,6 +322,18 @@ pub(super) fn subject(call: &ToolCall) -> String {
             other => summary(other),
         },
         Err(_) => text::clip(&call.name, SUMMARY_CHARS).into_owned(),
+    }
+}
+
+/// Whether a call is to change a file.
+fn edits(call: &Call) -> bool {
+    match call {
+        Call::WriteFile { .. } | Call::ReplaceText { .. } | Call::ApplyPatch { .. } => true,
+        Call::ListFiles { .. }
+        | Call::ReadFile { .. }
+        | Call::SearchText { .. }
+        | Call::RunCommand { .. }
+        | Call::FinishTask { .. } => false,
     }
 }
 

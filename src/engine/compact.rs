@@ -226,6 +226,7 @@ impl Engine {
         conversation.shorten(checkpoint, built);
         self.budget.shortened(after, window);
         self.remind_of_skills();
+        self.remind_of_goal();
         Ok(Ok(Event::Compacted {
             before: tokens,
             after,

@@ -20,7 +20,8 @@
 //! of the next one, but for what `conversation` names.
 //!
 //! Read next: `turn` (the loop), `save` (what is safe when), `wait` (the inbox), `call` and `permit` (from call to result), `decide` and
-//! `failure` (what a reply or its absence means), `compact` (a conversation longer than the window), `opening` (what happens once), `guide`
+//! `failure` (what a reply or its absence means), `compact` (a conversation longer than the window), `goal` and
+//! `verify` (work until somebody else agrees), `opening` (what happens once), `guide`
 //! (what files tell), `prompt` (our words).
 mod budget;
 mod call;
@@ -30,6 +31,7 @@ mod conversation;
 mod decide;
 mod discover;
 mod failure;
+mod goal;
 mod guard;
 mod guide;
 mod meter;
@@ -40,15 +42,17 @@ mod receipt;
 mod review;
 mod save;
 mod turn;
+mod verify;
 mod wait;
 mod worker;
 use crate::guidance::Guidance;
 use crate::model::{Backend, Options};
 use crate::policy::{Policy, Profile};
-use crate::protocol::{Event, Level, Op, Status, Tap};
+use crate::protocol::{Event, GoalOp, Level, Op, Status, Tap};
 use crate::sys::Cancel;
 use crate::tools::Toolbox;
 pub use budget::Compaction;
+pub use goal::goal_op;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
@@ -133,9 +137,13 @@ impl Drop for Line {
 /// `--what-would-be-sent`: the exact next request for this prompt. Only the discovery talks to the server (with `offline` nothing does);
 /// `notice` gets what it found and what had to be assumed. `Err` says why there is no request.
 pub fn preview(setup: Setup, prompt: Op, notice: &mut dyn FnMut(Event)) -> Result<Vec<u8>, Status> {
-    let Op::Prompt { text, attachment } = prompt else {
-        let reason = "only a prompt can be previewed".to_string();
-        return Err(Status::Unusable { reason });
+    let (text, attachment, note) = match prompt {
+        Op::Prompt { text, attachment } => (text, attachment, None),
+        Op::Goal(GoalOp::Set { objective, .. }) => (objective, None, Some(goal::setting())),
+        _ => {
+            let reason = "only a prompt or a new goal can be previewed".to_string();
+            return Err(Status::Unusable { reason });
+        }
     };
     let cancel = Cancel::new().map_err(|error| Status::Unusable {
         reason: format!("no pipe for cancelling: {error}"),
@@ -160,7 +168,8 @@ pub fn preview(setup: Setup, prompt: Op, notice: &mut dyn FnMut(Event)) -> Resul
     }
     let mut guidance = setup.guidance;
     let (addition, notices) = guide::fit(&mut guidance, plan.shape.window);
-    let (notes, more) = guide::mentioned(&mut guidance, &text);
+    let (mut notes, more) = guide::mentioned(&mut guidance, &text);
+    notes.extend(note);
     for (level, text) in notices.into_iter().chain(more) {
         notice(Event::Notice { level, text });
     }

@@ -44,6 +44,11 @@ impl Tally {
         }
     }
 
+    /// Files changed so far.
+    pub(super) fn files(&self) -> &[FileChange] {
+        &self.files
+    }
+
     /// Takes a reply's counters.
     pub(super) fn replied(&mut self, usage: &Usage) {
         let add = |sum: &mut u64, n: Option<u64>| *sum = sum.saturating_add(n.unwrap_or(0));

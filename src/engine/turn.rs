@@ -19,6 +19,7 @@ use super::call;
 use super::conversation::Conversation;
 use super::decide::{self, Step, Tries, TurnEnd};
 use super::failure::{self, Remedy};
+use super::goal;
 use super::guard::Guard;
 use super::guide::Pending;
 use super::prompt;
@@ -29,7 +30,7 @@ use crate::guidance::Guidance;
 use crate::model::{self, Backend, Loaded, Options, Reply, ToolStyle};
 use crate::policy::{Policy, Profile};
 use crate::protocol::{
-    AskId, Event, Level, Message, Note, Op, RequestId, Stage, Status, Tap, TurnId,
+    AskId, Event, Goal, Level, Message, Note, Op, RequestId, Stage, Status, Tap, TurnId,
 };
 use crate::session::{Author, Log, Record};
 use crate::sys::Cancel;
@@ -76,8 +77,12 @@ pub(super) struct Engine {
     /// Until the first prompt has settled model and tools: an empty log.
     pub(super) fresh_log: Option<Log>,
     pub(super) conversation: Option<Conversation>,
-    /// Prompts that came while a turn ran.
-    pub(super) waiting: VecDeque<(String, Option<String>)>,
+    /// What came while a turn ran.
+    pub(super) waiting: VecDeque<Task>,
+    /// What the model works for, now or when it is resumed.
+    pub(super) goal: Option<Goal>,
+    /// The goal is to be forgotten when its turn has ended.
+    pub(super) clear_goal: bool,
     pub(super) quitting: bool,
     pub(super) cpu_share_said: bool,
     /// When the conversation is shortened.
@@ -87,6 +92,16 @@ pub(super) struct Engine {
     /// The turn whose request is on record.
     pub(super) on_record: Option<TurnId>,
     ids: Ids,
+}
+
+/// What a turn is for.
+#[derive(Debug)]
+pub(super) enum Task {
+    Prompt {
+        text: String,
+        attachment: Option<String>,
+    },
+    Goal(goal::Start),
 }
 
 /// The last ids given out.
@@ -110,8 +125,10 @@ pub(super) struct Turn {
     pub(super) loop_note: Option<usize>,
     /// The reply that is being carried out repeats itself: its other calls are not run.
     pub(super) enough: bool,
-    /// Requests for a checkpoint: they are not counted against `--max-turns`.
+    /// Requests for a checkpoint and of a verifier: they are not counted against `--max-turns`.
     pub(super) summaries: u64,
+    /// The turn is for a goal.
+    pub(super) goal: Option<goal::Run>,
 }
 
 impl Turn {
@@ -128,6 +145,7 @@ impl Turn {
             loop_note: None,
             enough: false,
             summaries: 0,
+            goal: None,
         }
     }
 
@@ -176,6 +194,7 @@ impl Engine {
             turn: turns.next().unwrap_or(0),
             ..Ids::default()
         };
+        let goal = goal::loaded(setup.log.records());
         Engine {
             backend: setup.backend,
             options: setup.model,
@@ -199,6 +218,8 @@ impl Engine {
             fresh_log: Some(setup.log),
             conversation: None,
             waiting: VecDeque::new(),
+            goal,
+            clear_goal: false,
             quitting: false,
             cpu_share_said: false,
             budget: Budget::new(setup.compaction),
@@ -211,8 +232,8 @@ impl Engine {
     /// The engine's thread: turns, one after the other, until somebody says quit.
     pub(super) fn run(mut self) {
         while !self.quitting {
-            if let Some((text, attachment)) = self.waiting.pop_front() {
-                self.turn(&text, attachment.as_deref());
+            if let Some(task) = self.waiting.pop_front() {
+                self.turn(&task);
                 continue;
             }
             let Ok(news) = self.inbox.recv() else {
@@ -221,7 +242,11 @@ impl Engine {
             self.see(&news);
             match news {
                 News::Op(Op::Prompt { text, attachment }) => {
-                    self.waiting.push_back((text, attachment))
+                    self.waiting.push_back(Task::Prompt { text, attachment })
+                }
+                News::Op(Op::Goal(op)) => {
+                    let start = self.goal_between(op);
+                    self.waiting.extend(start.map(Task::Goal));
                 }
                 News::Op(Op::Quit) => self.quitting = true,
                 News::Op(Op::Step { step, act }) => self.step(&step, act),
@@ -242,11 +267,19 @@ impl Engine {
         self.emit(Event::Closed);
     }
 
-    fn turn(&mut self, text: &str, attachment: Option<&str>) {
+    fn turn(&mut self, task: &Task) {
         self.ids.turn += 1;
         let id = TurnId(self.ids.turn);
         self.emit(Event::TurnStarted { turn: id });
-        self.journal.begin_turn(id.0, text);
+        let objective = self.goal.as_ref().map(|goal| goal.objective.as_str());
+        self.journal.begin_turn(
+            id.0,
+            match task {
+                Task::Prompt { text, .. } => text,
+                Task::Goal(goal::Start::Set { objective, .. }) => objective,
+                Task::Goal(goal::Start::Resume) => objective.unwrap_or_default(),
+            },
+        );
         let started = Instant::now();
         let (end, tally) = match Cancel::new() {
             Ok(cancel) => {
@@ -257,7 +290,7 @@ impl Engine {
                     ..Turn::unlimited(cancel, started)
                 };
                 self.budget.begin_turn();
-                let Err(end) = self.work(&mut turn, id, text, attachment);
+                let Err(end) = self.work(&mut turn, id, task);
                 // Whatever still works for this turn is given up.
                 turn.cancel.cancel();
                 (end, turn.tally)
@@ -278,6 +311,7 @@ impl Engine {
             self.append(prompt::note(Note::Cancelled, text));
         }
         let mut receipt = tally.receipt(end);
+        self.end_goal(&receipt);
         // The answer is in the log already, as the model's last message.
         let answer = std::mem::take(&mut receipt.answer);
         self.record_receipt(turn, receipt.clone());
@@ -285,13 +319,43 @@ impl Engine {
         self.emit(Event::TurnEnded { turn, receipt });
     }
 
-    fn work(
+    fn work(&mut self, turn: &mut Turn, id: TurnId, task: &Task) -> Flow<Infallible> {
+        let window = match task {
+            Task::Prompt { text, attachment } => {
+                self.begin_prompt(turn, id, text, attachment.as_deref())?
+            }
+            Task::Goal(start) => {
+                let window = self.open(turn)?;
+                self.begin_goal(turn, id, start);
+                window
+            }
+        };
+        loop {
+            let reply = self.ask_model(turn)?;
+            let strict = self.strict_finish || turn.goal.is_some();
+            let ended = match decide::decide(reply, strict, window, &mut turn.tries) {
+                Step::Finish(end) => Err(end),
+                Step::Nudge(nudge) => {
+                    self.notice(Level::Warning, nudge.notice);
+                    self.append(prompt::note(Note::Recovery, &nudge.note));
+                    Ok(())
+                }
+                Step::Run(calls) => self.run_calls(turn, &calls),
+            };
+            if let Err(end) = ended {
+                self.settle(turn, end)?;
+            }
+        }
+    }
+
+    /// Puts the person's request on record. Returns the window.
+    fn begin_prompt(
         &mut self,
-        turn: &mut Turn,
+        turn: &Turn,
         id: TurnId,
         text: &str,
         attachment: Option<&str>,
-    ) -> Flow<Infallible> {
+    ) -> Flow<u64> {
         if text.trim().is_empty() && attachment.is_none_or(|attached| attached.trim().is_empty()) {
             let reason = "the prompt is empty".to_string();
             return Err(TurnEnd::new(Status::Unusable { reason }));
@@ -303,17 +367,7 @@ impl Engine {
         }
         self.activate_mentioned(text);
         self.record_request(id, prompt::user(text, attachment, limit));
-        loop {
-            let reply = self.ask_model(turn)?;
-            match decide::decide(reply, self.strict_finish, window, &mut turn.tries) {
-                Step::Finish(end) => return Err(end),
-                Step::Nudge(nudge) => {
-                    self.notice(Level::Warning, nudge.notice);
-                    self.append(prompt::note(Note::Recovery, &nudge.note));
-                }
-                Step::Run(calls) => self.run_calls(turn, &calls)?,
-            }
-        }
+        Ok(window)
     }
 
     /// One complete reply, recorded; failures that another request may mend are mended here.
@@ -321,6 +375,7 @@ impl Engine {
         loop {
             self.catch_up(turn)?;
             turn.may_ask()?;
+            self.goal_may_ask()?;
             self.make_room(turn)?;
             self.save()?;
             let (request, bytes, answer) = self.send(turn)?;
@@ -373,15 +428,20 @@ impl Engine {
         chat: ChatJob,
     ) -> Flow<Result<Reply, model::Error>> {
         let (job, request) = (self.next_job(), chat.request);
+        let estimated_tokens = chat.estimated_tokens;
         turn.tally.requests += 1;
         worker::start("model", &self.to_self, job, move |inbox| {
             chat.run(job, inbox)
         })
         .map_err(no_thread)?;
-        self.await_reply(turn, job).inspect_err(|_| {
+        let answer = self.await_reply(turn, job).inspect_err(|_| {
             let reason = "the turn was stopped".to_string();
             self.emit(Event::Discarded { request, reason });
-        })
+        })?;
+        if let Ok(reply) = &answer {
+            self.count_for_goal(estimated_tokens, &reply.usage);
+        }
+        Ok(answer)
     }
 
     /// A reply gets on record, and on the disk. If it cannot, it counts as one that never came, but for the log.

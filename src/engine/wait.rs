@@ -14,7 +14,7 @@
 use super::call::cancelled;
 use super::decide::TurnEnd;
 use super::discover::Found;
-use super::turn::{Engine, Flow, Turn};
+use super::turn::{Engine, Flow, Task, Turn};
 use super::worker::{JobId, News};
 use crate::model::{self, Reply};
 use crate::protocol::{AskId, CallId, Decision, Event, Level, Op, Stage, Status, ToolOutcome};
@@ -181,9 +181,10 @@ impl Engine {
                 Err(TurnEnd::new(Status::Cancelled))
             }
             News::Op(Op::Prompt { text, attachment }) => {
-                self.waiting.push_back((text, attachment));
+                self.waiting.push_back(Task::Prompt { text, attachment });
                 Ok(())
             }
+            News::Op(Op::Goal(op)) => self.goal_meanwhile(&op),
             News::Op(Op::Context) => {
                 self.tell_context();
                 Ok(())

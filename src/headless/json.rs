@@ -16,8 +16,8 @@
 use super::exit_code;
 use crate::json::Writer;
 use crate::protocol::{
-    CallId, ContextReport, DecidedBy, Decision, Event, Facts, FileChange, Level, Part, Question,
-    Receipt, Status, StepReport, StopReason, Usage, Waiting,
+    CallId, ContextReport, DecidedBy, Decision, Event, Facts, FileChange, Goal, Level, Part,
+    Question, Receipt, Status, StepReport, StopReason, Usage, Waiting,
 };
 use crate::text;
 use std::time::Duration;
@@ -286,6 +286,16 @@ fn write_event(w: &mut Writer, event: &Event) {
         Event::CompactionFailed { reason } => {
             w.string("compaction_failed").key("reason").string(reason);
         }
+        Event::Goal(goal) => write_goal(w, goal.as_ref()),
+        Event::Verifying { attempt } => {
+            w.string("verifying").key("attempt").u64(*attempt);
+        }
+        Event::Verified(opinion) => {
+            w.string("verified").key("accepted").bool(opinion.accepted);
+            w.key("reason").string(&opinion.reason);
+            w.key("next").string(&opinion.next);
+            write_strings(w, "missing", &opinion.missing);
+        }
         Event::Saved {
             session,
             records,
@@ -304,6 +314,21 @@ fn write_event(w: &mut Writer, event: &Event) {
             w.string("closed");
         }
     }
+}
+
+fn write_goal(w: &mut Writer, goal: Option<&Goal>) {
+    w.string("goal").key("goal");
+    let Some(goal) = goal else {
+        w.null();
+        return;
+    };
+    w.begin_object().key("objective").string(&goal.objective);
+    w.key("state").string(super::show::goal_state(goal.state));
+    w.key("reason").string(&goal.reason);
+    w.key("tokens").u64(goal.tokens);
+    optional(w, "limit", goal.limit);
+    w.key("rejections").u64(goal.rejections);
+    w.key("feedback").string(&goal.feedback).end_object();
 }
 
 fn write_context(w: &mut Writer, report: &ContextReport) {

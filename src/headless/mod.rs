@@ -1,4 +1,4 @@
-//! One-shot: a prompt in, one turn, its answer out. `commands/run.rs` brings a finished `engine::Setup`; what leaves is text, one JSON
+//! One-shot: a prompt in, one turn, its answer out; or a question about the goal, and its answer. `commands/run.rs` brings a finished `engine::Setup`; what leaves is text, one JSON
 //! object or JSON lines on standard output, progress on standard error, questions on the terminal device, and an exit code.
 //!
 //! ```text
@@ -28,7 +28,7 @@ mod progress;
 pub mod show;
 
 use crate::engine::{self, Setup, Submit};
-use crate::protocol::{AskId, Decision, Event, Op, Question, Receipt, Status, ToolStatus};
+use crate::protocol::{AskId, Decision, Event, Level, Op, Question, Receipt, Status, ToolStatus};
 use crate::sys::signal::{self, Signal};
 use crate::sys::tty::Tty;
 use crate::sys::{Cancel, process};
@@ -61,10 +61,8 @@ pub enum Output {
 /// What it needs.
 #[derive(Debug)]
 pub struct Options {
-    /// The task.
-    pub prompt: String,
-    /// Bounded text from a pipe.
-    pub attachment: Option<String>,
+    /// The task: a prompt, or something about the goal.
+    pub op: Op,
     /// What is written to standard output.
     pub output: Output,
     /// No progress on standard error, only what needs attention.
@@ -112,10 +110,7 @@ pub fn run(setup: Setup, options: Options) -> u8 {
             return exit::FAILED;
         }
     };
-    submit(Op::Prompt {
-        text: options.prompt,
-        attachment: options.attachment,
-    });
+    submit(options.op);
     let shown = match options.output {
         // The events say it all.
         Output::JsonLines => Shown::Warnings,
@@ -135,6 +130,9 @@ pub fn run(setup: Setup, options: Options) -> u8 {
         model: None,
         saved: None,
         notices: Vec::new(),
+        in_turn: false,
+        complained: false,
+        goal: None,
         receipt: None,
         ended_by: None,
         unwritable: None,
@@ -191,6 +189,11 @@ struct Run {
     /// How far the session is safe.
     saved: Option<Event>,
     notices: Vec<Event>,
+    in_turn: bool,
+    /// A notice said that something failed.
+    complained: bool,
+    /// The answer to a question about the goal: no turn is needed for it.
+    goal: Option<Event>,
     receipt: Option<Receipt>,
     ended_by: Option<Signal>,
     unwritable: Option<io::Error>,
@@ -244,8 +247,13 @@ impl Run {
         if self.output == Output::JsonLines {
             self.write(&json::event(&event));
         }
+        if matches!(event, Event::Goal(_)) && !self.in_turn && self.goal.is_none() {
+            self.goal = Some(event);
+            return (self.submit)(Op::Quit);
+        }
         self.progress.event(&event);
         match event {
+            Event::TurnStarted { .. } => self.in_turn = true,
             Event::Asked { ask, question, .. } => self.ask(ask, question),
             Event::TurnEnded { receipt, .. } => {
                 self.receipt = Some(receipt);
@@ -258,10 +266,13 @@ impl Run {
             | Event::CompactionFailed { .. } => self.partial = Partial::default(),
             Event::Model { .. } => self.model = Some(event),
             Event::Saved { .. } => self.saved = Some(event),
-            Event::Notice { .. } if self.output == Output::Json => self.notices.push(event),
-            Event::Notice { .. }
-            | Event::TurnStarted { .. }
-            | Event::Waiting { .. }
+            Event::Notice { level, .. } => {
+                self.complained |= level == Level::Error;
+                if self.output == Output::Json {
+                    self.notices.push(event);
+                }
+            }
+            Event::Waiting { .. }
             | Event::Thinking { .. }
             | Event::Discarded { .. }
             | Event::CallStarted { .. }
@@ -273,6 +284,9 @@ impl Run {
             | Event::Reviewed { .. }
             | Event::Context(_)
             | Event::Compacting { .. }
+            | Event::Goal(_)
+            | Event::Verifying { .. }
+            | Event::Verified(_)
             | Event::Closed => {}
         }
     }
@@ -330,6 +344,8 @@ impl Run {
                 }
                 exit_code(&receipt.status)
             }
+            None if self.goal.is_some() && self.complained => exit::FAILED,
+            None if self.goal.is_some() => exit::DONE,
             None => {
                 if self.ended_by.is_none() && self.unwritable.is_none() {
                     complain("the engine ended without a receipt; this is a defect of zcoder");
@@ -351,6 +367,13 @@ impl Run {
                     self.write(&line);
                 }
                 Output::JsonLines => {}
+            }
+        }
+        if let Some(event) = self.goal.take() {
+            match (self.output, &event) {
+                (Output::Text, Event::Goal(goal)) => self.answer(&show::goal(goal.as_ref())),
+                (Output::Json, _) => self.write(&json::event(&event)),
+                (Output::Text | Output::JsonLines, _) => {}
             }
         }
         self.flush();

@@ -187,6 +187,28 @@ impl Progress {
                     &format!("not made, all stays as it is: {reason}"),
                 );
             }
+            Event::Goal(goal) => {
+                // The rest of it stands above, or in the receipt.
+                let goal = super::show::goal(goal.as_ref());
+                self.line("goal", goal.lines().next().unwrap_or_default());
+            }
+            Event::Verifying { attempt } => {
+                self.line("verify", &format!("a verifier looks, attempt {attempt}"));
+            }
+            Event::Verified(opinion) => {
+                let verdict = if opinion.accepted {
+                    "accepted"
+                } else {
+                    "rejected"
+                };
+                self.line("verified", &format!("{verdict}: {}", opinion.reason));
+                for missing in &opinion.missing {
+                    self.line("", &format!("missing: {missing}"));
+                }
+                if !opinion.next.is_empty() {
+                    self.line("", &format!("next: {}", opinion.next));
+                }
+            }
             Event::Saved { session, head, .. } => {
                 self.saved = Some((session.clone(), head.clone()))
             }

@@ -4,8 +4,8 @@
 //! clock(72 s) → "1:12"     seconds(1.234 s) → "1.2 s"     speed(80, 2 s) → Some("40 tokens/s")
 //! ```
 
-use crate::protocol::FileChange;
-use crate::text::grouped;
+use crate::protocol::{FileChange, Goal, GoalState};
+use crate::text::{counted, grouped};
 use std::time::Duration;
 
 /// `0:42`, `1:02:03`.
@@ -25,6 +25,46 @@ pub fn seconds(time: Duration) -> String {
         1..60 => format!("{:.1} s", time.as_secs_f64()),
         _ => clock(time),
     }
+}
+
+/// In one word.
+pub fn goal_state(state: GoalState) -> &'static str {
+    match state {
+        GoalState::Running => "running",
+        GoalState::Paused => "paused",
+        GoalState::Met => "met",
+        GoalState::Cleared => "cleared",
+    }
+}
+
+/// State, cost and reason on one line, then the objective and what the verifier missed last.
+pub fn goal(goal: Option<&Goal>) -> String {
+    let Some(goal) = goal else {
+        return "no goal".to_string();
+    };
+    let mut out = format!(
+        "{}, {} tokens",
+        goal_state(goal.state),
+        grouped(goal.tokens)
+    );
+    if let Some(limit) = goal.limit {
+        out.push_str(&format!(" of {}", grouped(limit)));
+    }
+    if goal.rejections > 0 {
+        out.push_str(&format!(", rejected {}", counted(goal.rejections, "time")));
+    }
+    for more in [&goal.reason, &goal.objective, &goal.feedback] {
+        if !more.is_empty() {
+            let mark = if std::ptr::eq(more, &goal.reason) {
+                ": "
+            } else {
+                "\n"
+            };
+            out.push_str(mark);
+            out.push_str(more);
+        }
+    }
+    out
 }
 
 /// Below this a time is no measurement but a placeholder (a server that reports 1 ns), or the clock's step.

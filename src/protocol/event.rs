@@ -7,10 +7,11 @@
 //! │ each request:      RequestSent Waiting* (Thinking|Content)*  then  Replied  or  Discarded
 //! │   each call:       CallStarted [Asked] [Decided] Output* CallEnded
 //! │   each command:    … CallEnded [Touched]
+//! │ for a goal:        Goal, then for each time the model says done: Verifying, requests and calls of the verifier, Verified
 //! │ anywhere:          Notice, Saved
 //! TurnEnded
 //! between turns: Stepped, Reviewed, each the answer to an `Op`, or a Notice that says why not; Compacting … as above
-//! at any time:   Context, the answer to an `Op`
+//! at any time:   Context, Goal, each the answer to an `Op`
 //! … further turns …
 //! Closed
 //! ```
@@ -20,7 +21,8 @@
 //! follow only after `Replied`. Invariant: every `Compacting` ends in `Compacted` or `CompactionFailed`; what the model says between them
 //! is no answer, and no call in it is taken up. Invariant: nothing follows `Closed`.
 use super::{
-    AskId, CallId, Decision, Question, RequestId, StopReason, ToolCall, ToolOutcome, TurnId, Usage,
+    AskId, CallId, Decision, Goal, Opinion, Question, RequestId, StopReason, ToolCall, ToolOutcome,
+    TurnId, Usage,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -198,6 +200,15 @@ pub enum Event {
         /// SHA-256 of the last one, in hex.
         head: String,
     },
+    /// The goal as it is now; `None`: there is none.
+    Goal(Option<Goal>),
+    /// The model says that the goal is met. A verifier looks; until `Verified` or the end of the turn requests and calls are its own.
+    Verifying {
+        /// From 1, since the goal was set or resumed.
+        attempt: u64,
+    },
+    /// It has looked.
+    Verified(Opinion),
     /// The turn is over.
     TurnEnded {
         /// Which turn.

@@ -25,6 +25,7 @@
 //! Read next: `event.rs` for the order of events, then `engine`.
 mod call;
 mod event;
+mod goal;
 mod ids;
 mod journal;
 mod message;
@@ -35,6 +36,7 @@ pub use event::{
     CommandRun, ContextReport, ContextRow, DecidedBy, Event, FileChange, Level, Part, Receipt,
     Status, StepReport, Waiting,
 };
+pub use goal::{Goal, GoalOp, GoalState, Opinion};
 pub use ids::{AskId, CallId, RequestId, TurnId};
 pub use journal::{JournalRecord, Span};
 pub use message::{Message, Note, StopReason, Usage};

@@ -2,7 +2,7 @@
 //!
 //! Invariant: sending an `Op` never blocks and never fails visibly; one that comes at the wrong time (a cancel while nothing runs, an
 //! answer to a question that is no longer open) is dropped.
-use super::{AskId, TurnId};
+use super::{AskId, GoalOp, TurnId};
 
 /// One wish.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,8 @@ pub enum Op {
     Context,
     /// Shorten the conversation for the model: now, or while a turn runs before its next request.
     Compact,
+    /// About the goal.
+    Goal(GoalOp),
     /// End the engine (cancels what runs).
     Quit,
 }

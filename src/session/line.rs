@@ -26,8 +26,8 @@ use super::record::{
 use crate::json::{self, Field, FieldError, MAX_TREE_BYTES, Tree, Writer};
 use crate::policy::Profile;
 use crate::protocol::{
-    CallId, CommandRun, DecidedBy, Decision, FileChange, Message, Note, Receipt, Status, ToolCall,
-    TurnId,
+    CallId, CommandRun, DecidedBy, Decision, FileChange, Goal, GoalState, Message, Note, Receipt,
+    Status, ToolCall, TurnId,
 };
 use crate::sha256::hex;
 use crate::sys::clock;
@@ -247,6 +247,22 @@ fn content(json: &mut Writer, record: &Record) {
             json.end_array().key("before").u64(checkpoint.before);
             json.key("after").u64(checkpoint.after);
         }
+        Record::Goal(goal) => {
+            json.string("goal").key("objective").string(&goal.objective);
+            if let Some(limit) = goal.limit {
+                json.key("limit").u64(limit);
+            }
+            json.key("tokens").u64(goal.tokens);
+            json.key("rejections").u64(goal.rejections);
+            json.key("state").string(match goal.state {
+                GoalState::Running => "running",
+                GoalState::Paused => "paused",
+                GoalState::Met => "met",
+                GoalState::Cleared => "cleared",
+            });
+            json.key("reason").string(&goal.reason);
+            json.key("feedback").string(&goal.feedback);
+        }
         Record::Gap { log, length, hash } => {
             json.string("gap").key("log").string(log);
             json.key("length").u64(*length);
@@ -279,6 +295,7 @@ fn write_message(json: &mut Writer, message: &Message) {
                 Note::Stepped => "stepped",
                 Note::Checkpoint => "checkpoint",
                 Note::Guidance => "guidance",
+                Note::Goal => "goal",
             });
             json.key("text").string(text);
         }
@@ -405,6 +422,7 @@ fn record(line: &Field<'_>) -> Result<Option<Record>, FieldError> {
             receipt: receipt(line)?,
         },
         "checkpoint" => Record::Checkpoint(checkpoint(line)?),
+        "goal" => Record::Goal(goal(line)?),
         "gap" => Record::Gap {
             log: text("log")?,
             length: number("length")?,
@@ -464,6 +482,28 @@ fn checkpoint(line: &Field<'_>) -> Result<Checkpoint, FieldError> {
         kept: all(line, "kept", |seq| seq.u64())?,
         before: line.member("before")?.u64()?,
         after: line.member("after")?.u64()?,
+    })
+}
+
+fn goal(line: &Field<'_>) -> Result<Goal, FieldError> {
+    let state = line.member("state")?;
+    Ok(Goal {
+        objective: text(line, "objective")?,
+        limit: line
+            .optional("limit")?
+            .map(|limit| limit.u64())
+            .transpose()?,
+        tokens: line.member("tokens")?.u64()?,
+        rejections: line.member("rejections")?.u64()?,
+        state: match state.string()? {
+            "running" => GoalState::Running,
+            "paused" => GoalState::Paused,
+            "met" => GoalState::Met,
+            "cleared" => GoalState::Cleared,
+            _ => return Err(state.error("a state that this version knows")),
+        },
+        reason: text(line, "reason")?,
+        feedback: text(line, "feedback")?,
     })
 }
 
@@ -602,6 +642,7 @@ fn note(field: &Field<'_>) -> Result<Note, FieldError> {
         "stepped" => Note::Stepped,
         "checkpoint" => Note::Checkpoint,
         "guidance" => Note::Guidance,
+        "goal" => Note::Goal,
         _ => return Err(field.error("a kind of note that this version knows")),
     })
 }

@@ -240,6 +240,7 @@ fn mend(records: &mut [Record]) {
             | Record::Edit(_)
             | Record::Receipt { .. }
             | Record::Checkpoint(_)
+            | Record::Goal(_)
             | Record::Gap { .. }
             | Record::Unknown { .. } => {}
         }
@@ -312,6 +313,7 @@ fn interrupted(records: &[Record], times: &[SystemTime]) -> Option<Interrupted> 
             | Record::Decision { .. }
             | Record::Edit(_)
             | Record::Checkpoint(_)
+            | Record::Goal(_)
             | Record::Gap { .. }
             | Record::Lost { .. }
             | Record::Unknown { .. } => {}

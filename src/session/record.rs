@@ -11,6 +11,7 @@
 //! Edit        a file is about to change, with both hashes
 //! Receipt     a turn ended
 //! Checkpoint  the model sees less from here on; the log holds all
+//! Goal        the goal from here on
 //! Gap         a damaged log was left for a new one
 //! Lost        records that cannot be read stood here
 //! Unknown     of a newer version: kept as it is
@@ -26,7 +27,7 @@
 use super::SessionId;
 use crate::json::Tree;
 use crate::policy::Profile;
-use crate::protocol::{CallId, DecidedBy, Decision, JournalRecord, Message, Receipt, TurnId};
+use crate::protocol::{CallId, DecidedBy, Decision, Goal, JournalRecord, Message, Receipt, TurnId};
 use std::time::SystemTime;
 
 /// SHA-256.
@@ -77,6 +78,8 @@ pub enum Record {
     },
     /// The conversation was shortened for the model.
     Checkpoint(Checkpoint),
+    /// The goal as it is from here on: the last one counts.
+    Goal(Goal),
     /// The log before this one was damaged; it was left as it is, and the records go on in this one.
     Gap {
         /// The damaged log (`log-1.jsonl`).
@@ -117,6 +120,7 @@ impl Record {
             | Record::Edit(_)
             | Record::Receipt { .. }
             | Record::Checkpoint(_)
+            | Record::Goal(_)
             | Record::Gap { .. }
             | Record::Lost { .. }
             | Record::Unknown { .. } => None,

@@ -35,6 +35,18 @@ const CHECKPOINT_WANTED: &str = "the conversation is about to be shortened";
 /// In a note, a line: which calls were made for a message and are no longer shown.
 const CALLS: &str = "Calls made since the message \"";
 
+/// The beginning of the system message of a goal's verifier.
+const VERIFIER: &str = "You are an independent verifier.";
+
+/// In a note: the turn is for a goal.
+const GOAL: &str = "Only finish_task ends this task";
+
+/// In such a note, a line: the goal, where it is not the next message of the user.
+const RESUMED: &str = "Goal: ";
+
+/// In a note about a goal, a line: what its verifier demands.
+const DEMAND: &str = "Next action: ";
+
 /// Characters of the message there.
 const MESSAGE_CHARS: usize = 60;
 
@@ -489,6 +501,10 @@ fn talk(messages: &[Message], tools: Vec<String>, style: Style) -> Talk {
     };
     let mut due: Vec<(String, String)> = Vec::new();
     let mut left_out = None;
+    let mut goal_follows = false;
+    let verifies = messages
+        .first()
+        .is_some_and(|m| m.content.starts_with(VERIFIER));
     for message in messages {
         talk.checkpoint_wanted = false;
         match message.role {
@@ -500,14 +516,33 @@ fn talk(messages: &[Message], tools: Vec<String>, style: Style) -> Talk {
                     left_out = calls.or(left_out);
                     talk.checkpoint_wanted = message.content.contains(CHECKPOINT_WANTED);
                     talk.noted = calls.is_none();
+                    if verifies && talk.case.is_none() {
+                        talk.case = Some(message.content.clone());
+                    }
+                    let line = |begin: &str| {
+                        let mut lines = message.content.lines();
+                        lines.find_map(|line| line.strip_prefix(begin))
+                    };
+                    let demand = line(DEMAND).map(str::to_string);
+                    if message.content.contains(GOAL) {
+                        let told = line(RESUMED).filter(|goal| !talk.prompt.starts_with(goal));
+                        match told {
+                            // Of another message than the last one: from the beginning.
+                            Some(goal) => {
+                                begin(&mut talk, goal);
+                                talk.goal = true;
+                            }
+                            None if line(RESUMED).is_some() => talk.goal = true,
+                            None => goal_follows = true,
+                        }
+                    }
+                    talk.demands.extend(demand);
+                    talk.demands.dedup();
                 }
                 None => {
                     let said = message.content.split(ATTACHMENT).next().unwrap_or("");
-                    let prompt = std::mem::replace(&mut talk.prompt, said.to_string());
-                    let done = std::mem::take(&mut talk.done);
-                    talk.before = (!prompt.is_empty()).then_some((prompt, done));
-                    talk.answered = false;
-                    talk.noted = false;
+                    begin(&mut talk, said);
+                    talk.goal = std::mem::take(&mut goal_follows);
                 }
             },
             Role::Assistant => {
@@ -539,6 +574,16 @@ fn talk(messages: &[Message], tools: Vec<String>, style: Style) -> Talk {
     });
     talk.done.splice(0..0, known);
     talk
+}
+
+/// The user says something new.
+fn begin(talk: &mut Talk, said: &str) {
+    let prompt = std::mem::replace(&mut talk.prompt, said.to_string());
+    let done = std::mem::take(&mut talk.done);
+    talk.before = (!prompt.is_empty()).then_some((prompt, done));
+    talk.answered = false;
+    talk.noted = false;
+    talk.demands.clear();
 }
 
 fn take_result(talk: &mut Talk, due: &mut Vec<(String, String)>, result: &str) {

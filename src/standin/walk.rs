@@ -12,6 +12,9 @@
 //! So the steps below read like a program that waits for its calls, and a step may look at earlier results (a failing test is read,
 //! mended and run again).
 //!
+//! As the verifier of a goal (the client's system message says so) it looks for a test, and demands that its last run passed; as the worker it does
+//! what a verifier demanded after the sentences of the goal.
+//!
 //! Asked for a checkpoint, because the conversation grew too long, it writes one; calls that the client left out since count as done,
 //! though nothing can be said of their results.
 //!
@@ -70,6 +73,12 @@ pub struct Talk {
     pub answered: bool,
     /// Whether the client added a note of its own since then: something went wrong with a reply.
     pub noted: bool,
+    /// What a verifier is to decide on: the client's note, if the system message says that this is one.
+    pub case: Option<String>,
+    /// The turn is for a goal: only `finish_task` ends it.
+    pub goal: bool,
+    /// What the verifier of the goal asked to do next, each time.
+    pub demands: Vec<String>,
     /// The last message asks for a checkpoint: what has to be known to go on without the messages above.
     pub checkpoint_wanted: bool,
     /// The prompt before, and what was done for it.
@@ -89,7 +98,14 @@ pub fn answer(talk: &Talk) -> Answer {
         report: String::new(),
         end: End::Done,
     };
-    let steps = plan(&talk.prompt);
+    if let Some(case) = &talk.case {
+        return match walk.judge(case) {
+            Err(Next(answer)) => *answer,
+            Ok(answer) => answer,
+        };
+    }
+    let mut steps = plan(&talk.prompt);
+    steps.extend(talk.demands.iter().flat_map(|demand| plan(demand)));
     match walk.steps(&steps) {
         Err(Next(answer)) => *answer,
         Ok(()) => walk.finish(),
@@ -462,6 +478,34 @@ impl<'t> Walk<'t> {
         Ok(())
     }
 
+    // ---- the verifier of a goal ----
+
+    /// Whether a goal is met: where there is a test, its last run has to have passed.
+    fn judge(&mut self, case: &str) -> Result<Answer, Next> {
+        let thinking = "Somebody claims that a goal is met. I look what is here.";
+        let listing = self.call(thinking, "", "list_files", Vec::new())?;
+        let file = TEST.rsplit(' ').next().unwrap_or(TEST);
+        let has_test = listing.is_some_and(|listing| listing.contains(file));
+        let (_, ran) = case.rsplit_once(&format!("$ {TEST}\n")).unzip();
+        let reject = |reason: String, next: String, missing: &str| {
+            opinion("reject", &reason, &next, missing)
+        };
+        Ok(match ran.map(exit_code) {
+            None if has_test => reject(
+                format!("there is a test, and `{TEST}` was not run"),
+                format!("run {TEST}"),
+                "a run of the test that passes",
+            ),
+            Some(exit) if exit != Some(0) => reject(
+                format!("the last run of `{TEST}` did not pass"),
+                "fix the failing test".to_string(),
+                "a run of the test that passes",
+            ),
+            Some(_) => opinion("accept", &format!("`{TEST}` passes"), "", ""),
+            None => opinion("accept", "nothing speaks against it", "", ""),
+        })
+    }
+
     // ---- the end ----
 
     /// All steps have results: the report, as text or as `finish_task`.
@@ -482,7 +526,8 @@ impl<'t> Walk<'t> {
             End::Failed => "failed",
         };
         // An answer in plain text ends a turn that went well; a client that asks again after one wants the tool.
-        if offered && (self.talk.answered || self.end != End::Done) {
+        let wanted = self.talk.answered || self.talk.goal;
+        if offered && (wanted || self.end != End::Done) {
             return Answer {
                 thinking,
                 content: String::new(),
@@ -497,6 +542,24 @@ impl<'t> Walk<'t> {
             content: response,
             calls: Vec::new(),
         }
+    }
+}
+
+/// A verifier's answer.
+fn opinion(verdict: &str, reason: &str, next: &str, missing: &str) -> Answer {
+    let mut json = Writer::new();
+    json.begin_object().key("verdict").string(verdict);
+    json.key("reason").string(reason);
+    json.key("next").string(next);
+    json.key("missing").begin_array();
+    if !missing.is_empty() {
+        json.string(missing);
+    }
+    json.end_array().end_object();
+    Answer {
+        thinking: "I have seen what there is to see.".to_string(),
+        content: String::from_utf8_lossy(&json.finish()).into_owned(),
+        calls: Vec::new(),
     }
 }
 

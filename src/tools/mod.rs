@@ -82,7 +82,7 @@ pub use table::{ALL, Set, describe, names, schemas};
 pub use workspace::{Purpose, Refusal, Workspace, WsPath};
 
 use outputs::Outputs;
-use seen::Seen;
+pub use seen::Seen;
 
 /// Longest time a model may ask for.
 const MAX_TIMEOUT_SECONDS: u64 = 24 * 60 * 60;
@@ -262,6 +262,12 @@ impl Toolbox {
     /// The workspace.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
+    }
+
+    /// From now on it remembers these files; returns what it remembered so far. So somebody else can read in between, and what the model has
+    /// seen stays what the model has seen.
+    pub fn remember(&mut self, seen: Seen) -> Seen {
+        std::mem::replace(&mut self.seen, seen)
     }
 
     /// The window became known.

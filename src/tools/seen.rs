@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// Files read or written in this session.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub struct Seen {
     files: HashMap<PathBuf, Entry>,
     /// Named by a patch that was refused.
     held: Vec<PathBuf>,

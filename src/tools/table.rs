@@ -28,6 +28,8 @@ pub enum Set {
     Standard,
     /// For models below 10B parameters: without `apply_patch`, whose format they rarely get right.
     Lean,
+    /// Those that only look.
+    Reading,
 }
 
 /// All names of a set, in order of preference.
@@ -348,6 +350,7 @@ fn rows(set: Set) -> impl Iterator<Item = &'static Tool> {
     TOOLS.iter().filter(move |tool| match set {
         Set::Standard => true,
         Set::Lean => tool.which != Which::Patch,
+        Set::Reading => matches!(tool.which, Which::List | Which::Read | Which::Search),
     })
 }
 
@@ -356,6 +359,7 @@ pub fn names(set: Set) -> &'static [&'static str] {
     match set {
         Set::Standard => ALL,
         Set::Lean => LEAN,
+        Set::Reading => &ALL[..3],
     }
 }
 

@@ -284,6 +284,13 @@ pub(crate) fn show(events: &[Event]) -> Vec<String> {
             } => format!("compacted {before} to {after}, {left_out} left out, number {count}"),
             Event::CompactionFailed { reason } => format!("not compacted: {reason}"),
             Event::Saved { records, .. } => format!("saved {records}"),
+            Event::Goal(None) => "no goal".to_string(),
+            Event::Goal(Some(goal)) => format!(
+                "goal {:?}, rejected {}: {}",
+                goal.state, goal.rejections, goal.reason
+            ),
+            Event::Verifying { attempt } => format!("verifying {attempt}"),
+            Event::Verified(opinion) => format!("verified: {opinion:?}"),
             Event::Stepped(report) => format!("stepped: {report:?}"),
             Event::Reviewed {
                 patch,

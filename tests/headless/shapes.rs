@@ -4,9 +4,9 @@ use zcoder::config::help;
 use zcoder::headless::event_line;
 use zcoder::json::Tree;
 use zcoder::protocol::{
-    AskId, CallId, ContextReport, DecidedBy, Decision, Event, Facts, Level, Question, Receipt,
-    RequestId, Status, StepReport, StopReason, ToolCall, ToolOutcome, ToolStatus, TurnId, Usage,
-    Waiting,
+    AskId, CallId, ContextReport, DecidedBy, Decision, Event, Facts, Level, Opinion, Question,
+    Receipt, RequestId, Status, StepReport, StopReason, ToolCall, ToolOutcome, ToolStatus, TurnId,
+    Usage, Waiting,
 };
 
 /// What follows an event here. Exhaustive: a new event does not build before it has a place, and then it needs a row.
@@ -144,7 +144,15 @@ fn next(event: Option<&Event>) -> Option<Event> {
             compactions: 0,
             rows: Vec::new(),
         }),
-        Some(Event::Context(_)) => Event::Closed,
+        Some(Event::Context(_)) => Event::Goal(None),
+        Some(Event::Goal(_)) => Event::Verifying { attempt: 1 },
+        Some(Event::Verifying { .. }) => Event::Verified(Opinion {
+            accepted: false,
+            reason: word(),
+            next: word(),
+            missing: Vec::new(),
+        }),
+        Some(Event::Verified(_)) => Event::Closed,
         Some(Event::Closed) => return None,
     })
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use zcoder::json::Tree;
 use zcoder::policy::Profile;
 use zcoder::protocol::{
-    CallId, CommandRun, DecidedBy, Decision, FileChange, Message, Note, Receipt, Status, ToolCall,
-    TurnId,
+    CallId, CommandRun, DecidedBy, Decision, FileChange, Goal, GoalState, Message, Note, Receipt,
+    Status, ToolCall, TurnId,
 };
 use zcoder::session::{
     Author, Checkpoint, Edit, FrontEnd, Header, Log, ModelRecord, Origin, Record, SessionId, Store,
@@ -222,6 +222,15 @@ pub(crate) fn every_record() -> Vec<Record> {
             before: 31_000,
             after: 4_000,
         }),
+        Record::Goal(Goal {
+            objective: text(odd),
+            limit: None,
+            tokens: 0,
+            rejections: 0,
+            state: GoalState::Cleared,
+            reason: String::new(),
+            feedback: String::new(),
+        }),
         Record::Gap {
             log: text("log-1.jsonl"),
             length: u64::MAX,
@@ -239,6 +248,7 @@ pub(crate) fn every_record() -> Vec<Record> {
         Note::Loop,
         Note::Cancelled,
         Note::Stepped,
+        Note::Goal,
         Note::Checkpoint,
         Note::Guidance,
     ];

@@ -310,6 +310,9 @@ impl Show {
             | Event::Compacting { .. }
             | Event::Compacted { .. }
             | Event::CompactionFailed { .. }
+            | Event::Goal(_)
+            | Event::Verifying { .. }
+            | Event::Verified(_)
             | Event::Closed => {}
         }
     }

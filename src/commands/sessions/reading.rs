@@ -92,6 +92,10 @@ pub(super) fn blocks(record: &Record, at: SystemTime) -> Vec<Block> {
                 text: words(&checkpoint.note).to_string(),
             }]
         }
+        Record::Goal(goal) => vec![Block::Exact {
+            label: "goal".to_string(),
+            text: show::goal(Some(goal)),
+        }],
         Record::Gap { log, .. } => fact("damage", format!("{log} was left as it is")),
         Record::Lost { log, offset, bytes } => {
             let bytes = counted(*bytes, "byte");
@@ -256,5 +260,6 @@ fn note_name(note: Note) -> &'static str {
         Note::Guidance => "guidance",
         Note::Stepped => "stepped",
         Note::Checkpoint => "checkpoint",
+        Note::Goal => "goal",
     }
 }

@@ -41,7 +41,8 @@ pub(super) fn keep(entries: &[Entry<'_>], window: u64) -> Vec<u64> {
         match entries[group.start].message {
             Message::Note { note, .. } => match note {
                 Note::Environment => stays[at] = true,
-                Note::Checkpoint => goes[at] = true,
+                // The goal is told again behind the checkpoint.
+                Note::Checkpoint | Note::Goal => goes[at] = true,
                 // Guidance of a folder is told again before the next edit there, and Skills can be activated again.
                 Note::Guidance => {}
                 Note::Recovery | Note::Loop | Note::Cancelled | Note::Stepped => {}
