@@ -5,7 +5,7 @@
 //! a session that is there                              a new one
 //!   flock lock, wait ≤ 2 s                               mkdir    .new-ID, .new-ID/output
 //!   lock is still the file at that path                  write    .new-ID/log-1.jsonl        fsync
-//!   current is byte for byte the pointer we loaded       create   .new-ID/lock               fsync
+//!   current is byte for byte the pointer we loaded       create   .new-ID/lock               (empty: its name is all)
 //!   log-N.jsonl   cut to its committed length            write    .new-ID/current            fsync
 //!                 append, fdatasync                      fsync    .new-ID
 //!   current.new   write, fsync                           rename   .new-ID → ID               ◀─ committed
@@ -16,7 +16,8 @@
 //! Why each step: the tail behind the committed length is what a crash left of another commit. The bytes are safe before a pointer names
 //! them, and the pointer's bytes before it gets the name: a file system may make a rename safe before the data. The folder is synced last,
 //! so that what was promised stays promised. A log that is not the one `current` names (after damage) is synced, and its name too, before
-//! a pointer names it.
+//! a pointer names it. Whoever did any of this may have been killed before the last sync: so a session is opened after its folder and the
+//! one above it are synced, and a new one begins with a sync of the two folders that name its own.
 //!
 //! After the rename the generation is ours whatever the last sync says: its error is returned, and the next commit repeats the sync.
 //!
@@ -104,8 +105,7 @@ pub(super) fn create(
     let end = append(&log, 0, [0; 32], unsaved)?;
     log.sync_file().map_err(io("sync", &path))?;
     let path = building.join("lock");
-    let file = disk.create_new(&path).map_err(io("make", &path))?;
-    file.sync_file().map_err(io("sync", &path))?;
+    disk.create_new(&path).map_err(io("make", &path))?;
     let pointer = Pointer {
         generation: 1,
         log: 1,

@@ -166,18 +166,20 @@ impl Disk {
         Ok(())
     }
 
-    /// Makes a folder and those above it that are missing, so that a power cut does not take them away again.
+    /// Makes a folder and those above it that are missing, so that a power cut does not take them away again. The names of the folder and
+    /// of the one above it are made safe in any case: whoever made them may have been killed before they were.
     pub fn make_folders(&self, path: &Path) -> io::Result<()> {
         let missing: Vec<&Path> = path.ancestors().take_while(|path| !path.exists()).collect();
-        for folder in missing.into_iter().rev() {
+        for folder in missing.iter().rev() {
             match self.make_folder(folder) {
                 // Another session begins at the same time.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 made => made?,
             }
-            if let Some(parent) = folder.parent() {
-                self.sync_folder(parent)?;
-            }
+        }
+        let new = path.ancestors().take(missing.len().max(2));
+        for folder in new.filter_map(Path::parent) {
+            self.sync_folder(folder)?;
         }
         Ok(())
     }

@@ -61,10 +61,13 @@ pub(super) struct Loaded {
 /// Reads all of a session and makes it ready to go on.
 pub(super) fn open(disk: &Disk, folder: &Path, id: SessionId) -> Result<Opened, OpenError> {
     let io = |what, error| OpenError::of(what, folder, &id, error);
-    // What the last commit renamed must not vanish once something is built on it.
-    disk.sync_folder(folder)
-        .map_err(|error| io("sync", error))?;
     let mut back = Back::begin(disk, folder, MAX_LINE_BYTES).map_err(|error| io("read", error))?;
+    // The pointer that was read just now, or the session itself, must not vanish once something is built on it: whoever named it may have
+    // been killed before the last sync.
+    for folder in folder.ancestors().take(2) {
+        disk.sync_folder(folder)
+            .map_err(|error| io("sync", error))?;
+    }
     let loaded = load(&mut back, folder, &id)?;
     let gap = match back.damaged {
         true => Some(gap(folder, &mut back).map_err(|error| io("read", error))?),

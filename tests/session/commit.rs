@@ -135,16 +135,15 @@ fn every_step_has_its_place() {
     let new = "sessions/W/.new-ID";
     let expected = [
         "mkdir sessions".to_string(),
-        "sync folder ".to_string(),
         "mkdir sessions/W".to_string(),
         "sync folder sessions".to_string(),
+        "sync folder ".to_string(),
         format!("mkdir {new}"),
         format!("mkdir {new}/output"),
         format!("create {new}/log-1.jsonl"),
         format!("write {new}/log-1.jsonl 0"),
         format!("sync {new}/log-1.jsonl"),
         format!("create {new}/lock"),
-        format!("sync {new}/lock"),
         format!("create {new}/current"),
         format!("write {new}/current 0"),
         format!("sync {new}/current"),
@@ -170,6 +169,20 @@ fn every_step_has_its_place() {
         "committed sessions/W/ID 2".to_string(),
     ];
     assert_eq!(operations(&kit, &log, &heard), commit);
+}
+
+#[test]
+fn names_that_a_killed_program_gave_are_made_safe_before_something_is_built_on_them() {
+    let mut kit = Kit::new();
+    let log = kit.committed(&["one"]);
+    let (recorder, heard) = mpsc::channel();
+    kit.store = kit.store.with_disk(Disk::recorded(recorder));
+    kit.store.open(log.id()).expect("a session");
+    let opened = ["sync folder sessions/W/ID", "sync folder sessions/W"];
+    assert_eq!(operations(&kit, &log, &heard), opened);
+    let new = kit.committed(&["two"]);
+    let begun = ["sync folder sessions", "sync folder "];
+    assert_eq!(operations(&kit, &new, &heard)[..2], begun);
 }
 
 #[test]
