@@ -1,9 +1,11 @@
 //! Tests of `session`.
 mod apart;
 mod commit;
+mod crash;
 mod kit;
 mod line;
 mod open;
+mod race;
 mod tail;
 
 use std::sync::Arc;
