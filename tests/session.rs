@@ -7,6 +7,7 @@ mod line;
 mod open;
 mod race;
 mod tail;
+mod trouble;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
