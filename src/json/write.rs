@@ -15,12 +15,15 @@ use super::{MAX_DEPTH, Value};
 use crate::sys::simd;
 use std::io::Write;
 
+/// Of a text, between two drains.
+const TEXT_BYTES: usize = 64 << 10;
+
 /// Appends to its buffer. Misuse (a key in an array, two roots) is a bug and panics in debug builds.
-#[derive(Debug, Default)]
-pub struct Writer {
+#[derive(Default)]
+pub struct Writer<'d> {
     out: Vec<u8>,
-    /// Where the document begins.
-    start: usize,
+    /// Takes what is there whenever a long text has made it longer.
+    drain: Option<&'d mut dyn FnMut(&mut Vec<u8>)>,
     /// Whether something stands before the next value or name that a comma must part from it.
     comma: bool,
     /// Whether a name was written and its value was not.
@@ -31,44 +34,44 @@ pub struct Writer {
     is_object: u128,
 }
 
-impl Writer {
+impl<'d> Writer<'d> {
     /// An empty buffer.
-    pub fn new() -> Writer {
+    pub fn new() -> Self {
         Writer::default()
     }
 
-    /// Behind what stands in this buffer already.
-    pub fn behind(out: Vec<u8>) -> Writer {
-        let start = out.len();
+    /// Into this buffer, which `drain` may empty: after each piece of a text it is given all that stands there. So a document can be
+    /// longer than the room that it takes.
+    pub fn through(out: Vec<u8>, drain: &'d mut dyn FnMut(&mut Vec<u8>)) -> Writer<'d> {
         Writer {
             out,
-            start,
+            drain: Some(drain),
             ..Writer::default()
         }
     }
 
     /// `{`
-    pub fn begin_object(&mut self) -> &mut Writer {
+    pub fn begin_object(&mut self) -> &mut Self {
         self.open(b'{', 1)
     }
 
     /// `}`
-    pub fn end_object(&mut self) -> &mut Writer {
+    pub fn end_object(&mut self) -> &mut Self {
         self.close(b'}', 1)
     }
 
     /// `[`
-    pub fn begin_array(&mut self) -> &mut Writer {
+    pub fn begin_array(&mut self) -> &mut Self {
         self.open(b'[', 0)
     }
 
     /// `]`
-    pub fn end_array(&mut self) -> &mut Writer {
+    pub fn end_array(&mut self) -> &mut Self {
         self.close(b']', 0)
     }
 
     /// A member's name.
-    pub fn key(&mut self, key: &str) -> &mut Writer {
+    pub fn key(&mut self, key: &str) -> &mut Self {
         debug_assert!(self.in_object() && !self.named, "a name has no place here");
         if self.comma {
             self.out.push(b',');
@@ -81,24 +84,33 @@ impl Writer {
     }
 
     /// A string.
-    pub fn string(&mut self, text: &str) -> &mut Writer {
+    pub fn string(&mut self, text: &str) -> &mut Self {
         self.before_value();
-        quote_str(&mut self.out, text);
+        let Some(drain) = &mut self.drain else {
+            quote_str(&mut self.out, text);
+            return self;
+        };
+        self.out.push(b'"');
+        for piece in text.as_bytes().chunks(TEXT_BYTES) {
+            escape(&mut self.out, piece);
+            drain(&mut self.out);
+        }
+        self.out.push(b'"');
         self
     }
 
     /// An integer.
-    pub fn u64(&mut self, n: u64) -> &mut Writer {
+    pub fn u64(&mut self, n: u64) -> &mut Self {
         self.display(n)
     }
 
     /// A signed integer.
-    pub fn i64(&mut self, n: i64) -> &mut Writer {
+    pub fn i64(&mut self, n: i64) -> &mut Self {
         self.display(n)
     }
 
     /// A float, in the shortest form that reads back as the same; `null` when not finite.
-    pub fn f64(&mut self, n: f64) -> &mut Writer {
+    pub fn f64(&mut self, n: f64) -> &mut Self {
         if n.is_finite() {
             self.display(n)
         } else {
@@ -107,36 +119,36 @@ impl Writer {
     }
 
     /// A boolean.
-    pub fn bool(&mut self, b: bool) -> &mut Writer {
+    pub fn bool(&mut self, b: bool) -> &mut Self {
         self.raw(if b { "true" } else { "false" })
     }
 
     /// `null`.
-    pub fn null(&mut self) -> &mut Writer {
+    pub fn null(&mut self) -> &mut Self {
         self.raw("null")
     }
 
     /// A parsed value.
-    pub fn value(&mut self, value: Value<'_>) -> &mut Writer {
+    pub fn value(&mut self, value: Value<'_>) -> &mut Self {
         self.before_value();
         value.write(&mut self.out);
         self
     }
 
     /// Text that is one JSON value already (a constant schema).
-    pub fn raw(&mut self, json: &str) -> &mut Writer {
+    pub fn raw(&mut self, json: &str) -> &mut Self {
         self.before_value();
         self.out.extend_from_slice(json.as_bytes());
         self
     }
 
-    /// The bytes, with what stood before them.
+    /// The bytes, as far as they were not drained.
     pub fn finish(self) -> Vec<u8> {
         debug_assert!(self.depth == 0, "{} arrays or objects are open", self.depth);
         self.out
     }
 
-    fn open(&mut self, byte: u8, is_object: u128) -> &mut Writer {
+    fn open(&mut self, byte: u8, is_object: u128) -> &mut Self {
         self.before_value();
         debug_assert!(self.depth < MAX_DEPTH, "deeper than a reader allows");
         self.out.push(byte);
@@ -146,7 +158,7 @@ impl Writer {
         self
     }
 
-    fn close(&mut self, byte: u8, is_object: u128) -> &mut Writer {
+    fn close(&mut self, byte: u8, is_object: u128) -> &mut Self {
         debug_assert!(
             self.depth > 0 && self.is_object & 1 == is_object && !self.named,
             "`{}` closes nothing here",
@@ -161,10 +173,7 @@ impl Writer {
 
     fn before_value(&mut self) {
         debug_assert!(self.named == self.in_object(), "a member needs its name");
-        debug_assert!(
-            self.depth > 0 || self.out.len() == self.start,
-            "a second root"
-        );
+        debug_assert!(self.depth > 0 || !self.comma, "a second root");
         if self.comma {
             self.out.push(b',');
         }
@@ -176,7 +185,7 @@ impl Writer {
         self.depth > 0 && self.is_object & 1 == 1
     }
 
-    fn display(&mut self, n: impl std::fmt::Display) -> &mut Writer {
+    fn display(&mut self, n: impl std::fmt::Display) -> &mut Self {
         self.before_value();
         // A Vec takes everything, so there is no error to report.
         let _ = write!(self.out, "{n}");
@@ -191,9 +200,14 @@ pub fn quote(out: &mut Vec<u8>, text: &[u8]) {
 
 /// As [`quote`], for text that is known to be UTF-8.
 pub fn quote_str(out: &mut Vec<u8>, text: &str) {
-    let text = text.as_bytes();
     out.reserve(text.len() + 2);
     out.push(b'"');
+    escape(out, text.as_bytes());
+    out.push(b'"');
+}
+
+/// Text as it stands between quotes. Any piece of it will do: what is escaped is one byte long.
+fn escape(out: &mut Vec<u8>, text: &[u8]) {
     let mut at = 0;
     loop {
         // What ends a run in a JSON string is exactly what has to be escaped.
@@ -219,5 +233,4 @@ pub fn quote_str(out: &mut Vec<u8>, text: &str) {
         }
         at = run + 1;
     }
-    out.push(b'"');
 }

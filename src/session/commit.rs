@@ -35,14 +35,14 @@ use super::line::{self, Envelope, MAX_LINE_BYTES};
 use super::lock::{self, refused};
 use super::pointer::{self, Pointer, log_name};
 use super::record::{Hash, Record};
-use crate::sha256::digest;
+use crate::sha256::{Sha256, digest};
 use crate::sys::file::Identity;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Lines are handed to the disk in pieces of about this size.
-const PIECE_BYTES: usize = 1 << 20;
+const PIECE_BYTES: usize = 128 << 10;
 
 /// Records with their numbers and times.
 #[derive(Clone, Copy)]
@@ -310,44 +310,82 @@ impl Place {
     }
 }
 
-/// Appends the records as lines from `offset` on.
+/// Appends the records as lines from `offset` on. Of a long line no more than a piece is held.
 fn append(
     log: &OpenFile,
-    mut offset: u64,
+    offset: u64,
     mut prev: Hash,
     unsaved: Unsaved<'_>,
 ) -> Result<End, CommitError> {
-    let mut piece = Vec::new();
-    let mut last_bytes = 0;
+    let mut out = Vec::new();
+    let mut pieces = Pieces {
+        log,
+        offset,
+        hash: Sha256::new(),
+        line_start: 0,
+        line_bytes: 0,
+        failed: None,
+    };
     let timed = unsaved.records.iter().zip(unsaved.times);
     for (seq, (record, at)) in (unsaved.first..).zip(timed) {
-        let start = piece.len();
         let envelope = Envelope { seq, prev, at: *at };
-        line::write(&mut piece, &envelope, record);
-        let line = &piece[start..];
-        if line.len() > MAX_LINE_BYTES {
-            let bytes = line.len();
+        (pieces.line_start, pieces.line_bytes) = (out.len(), 0);
+        line::write_through(&mut out, &envelope, record, &mut |out| pieces.drain(out));
+        pieces.hash_held(&out);
+        if pieces.line_bytes > MAX_LINE_BYTES {
+            let bytes = pieces.line_bytes;
             return Err(CommitError::TooLong { seq, bytes });
         }
-        prev = digest(line);
-        piece.push(b'\n');
-        last_bytes = (piece.len() - start) as u64;
-        if piece.len() >= PIECE_BYTES {
-            write(log, &mut offset, &mut piece)?;
-        }
+        prev = std::mem::take(&mut pieces.hash).finish();
+        out.push(b'\n');
     }
-    write(log, &mut offset, &mut piece)?;
-    Ok(End {
-        length: offset,
-        hash: prev,
-        last_bytes,
-    })
+    pieces.write(&mut out);
+    match pieces.failed {
+        Some(error) => Err(error),
+        None => Ok(End {
+            length: pieces.offset,
+            hash: prev,
+            last_bytes: pieces.line_bytes as u64 + 1,
+        }),
+    }
 }
 
-fn write(log: &OpenFile, offset: &mut u64, piece: &mut Vec<u8>) -> Result<(), CommitError> {
-    let written = log.write_at(*offset, piece);
-    written.map_err(|error| refused("write", log.path(), error))?;
-    *offset += piece.len() as u64;
-    piece.clear();
-    Ok(())
+/// Lines on their way to the log.
+struct Pieces<'l> {
+    log: &'l OpenFile,
+    offset: u64,
+    /// Of the line that is being written, as far as it was drained.
+    hash: Sha256,
+    /// Where the rest of that line begins in what is held.
+    line_start: usize,
+    line_bytes: usize,
+    /// The first error; nothing is written after it.
+    failed: Option<CommitError>,
+}
+
+impl Pieces<'_> {
+    fn drain(&mut self, out: &mut Vec<u8>) {
+        if out.len() >= PIECE_BYTES {
+            self.hash_held(out);
+            self.write(out);
+        }
+    }
+
+    /// What is held of the line.
+    fn hash_held(&mut self, out: &[u8]) {
+        self.hash.feed(&out[self.line_start..]);
+        self.line_bytes += out.len() - self.line_start;
+        self.line_start = out.len();
+    }
+
+    fn write(&mut self, out: &mut Vec<u8>) {
+        if self.failed.is_none() {
+            let written = self.log.write_at(self.offset, out);
+            let written = written.map_err(|error| refused("write", self.log.path(), error));
+            self.failed = written.err();
+        }
+        self.offset += out.len() as u64;
+        self.line_start = 0;
+        out.clear();
+    }
 }

@@ -73,8 +73,17 @@ pub(super) const BEGINNING: &[u8] = b"{\"seq\":";
 
 /// Appends the line, without LF.
 pub fn write(out: &mut Vec<u8>, envelope: &Envelope, record: &Record) {
-    // A long answer must not stand here twice.
-    let mut json = Writer::behind(std::mem::take(out));
+    write_through(out, envelope, record, &mut |_| {});
+}
+
+/// As [`write`]; `drain` may take what is there of a long line already.
+pub(super) fn write_through(
+    out: &mut Vec<u8>,
+    envelope: &Envelope,
+    record: &Record,
+    drain: &mut dyn FnMut(&mut Vec<u8>),
+) {
+    let mut json = Writer::through(std::mem::take(out), drain);
     json.begin_object().key("seq").u64(envelope.seq);
     json.key("prev").string(&hex(&envelope.prev));
     json.key("at").string(&clock::rfc3339(envelope.at));

@@ -2,7 +2,9 @@
 use zcoder::json::{Tree, Writer, quote};
 
 #[track_caller]
-fn written(write: impl FnOnce(&mut Writer) -> &mut Writer) -> String {
+fn written(
+    write: impl for<'w> FnOnce(&'w mut Writer<'static>) -> &'w mut Writer<'static>,
+) -> String {
     let mut writer = Writer::new();
     write(&mut writer);
     let text = String::from_utf8(writer.finish()).expect("UTF-8");
@@ -145,12 +147,42 @@ fn every_character_of_the_first_planes_comes_back() {
     assert_eq!(tree.root().as_str(), Some(all.as_str()));
 }
 
+#[test]
+fn a_document_that_is_drained_has_the_same_bytes_and_takes_no_more_room() {
+    let text: String = ('\0'..'\u{200}').chain(['€', '🦀']).collect();
+    let text = text.repeat(1_000);
+    let write = |json: &mut Writer| {
+        json.begin_object().key("a").string("short");
+        json.key("b").string(&text).key("n").u64(3);
+        json.end_object();
+    };
+    let mut whole = Writer::new();
+    write(&mut whole);
+    let whole = whole.finish();
+    for held in [1, 100, 100_000, usize::MAX] {
+        let (mut drained, mut most) = (Vec::new(), 0);
+        let mut drain = |out: &mut Vec<u8>| {
+            most = most.max(out.len());
+            if out.len() >= held {
+                drained.append(out);
+            }
+        };
+        let mut json = Writer::through(Vec::new(), &mut drain);
+        write(&mut json);
+        let rest = json.finish();
+        drained.extend(rest);
+        assert_eq!(drained, whole, "{held}");
+        // A piece of a text at a time, each of its bytes escaped at worst.
+        assert!(most < held.saturating_add(6 * (64 << 10)), "{held}: {most}");
+    }
+}
+
 #[cfg(debug_assertions)]
 mod misuse {
     use super::Writer;
 
     #[track_caller]
-    fn panics(write: fn(&mut Writer) -> &mut Writer) {
+    fn panics(write: for<'w> fn(&'w mut Writer<'static>) -> &'w mut Writer<'static>) {
         let mut writer = Writer::new();
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             write(&mut writer);

@@ -56,6 +56,21 @@ fn commits_append_and_the_chain_holds() {
 }
 
 #[test]
+fn a_long_record_is_written_in_pieces_between_short_ones() {
+    let kit = Kit::new();
+    let mut log = kit.committed(&["one"]);
+    for bytes in [1, 100_000, 131_071, 131_072, 1_000_000, 1] {
+        log.append(user(&"é\n".repeat(bytes / 3 + 1)));
+        log.append(user("short"));
+    }
+    log.commit().expect("a commit");
+    assert_eq!((checked(&kit, &log, 2), log.saved()), (14, 14));
+    log.append(user("after"));
+    log.commit().expect("a commit");
+    assert_eq!((checked(&kit, &log, 3), log.saved()), (15, 15));
+}
+
+#[test]
 fn nothing_is_made_before_the_first_commit_and_everything_is_private() {
     let kit = Kit::new();
     let mut log = kit.store.begin(Profile::Coding).expect("a log");
