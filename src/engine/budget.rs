@@ -15,6 +15,8 @@
 //! Invariant: between two automatic compactions the request grows by at least the least yield, so they cannot follow each other without work
 //! in between.
 
+use crate::session::Record;
+
 /// When to shorten by ourselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compaction {
@@ -67,6 +69,12 @@ impl Budget {
             in_turn: 0,
             asked: false,
         }
+    }
+
+    /// A session that is taken up again goes on counting.
+    pub(super) fn goes_on(&mut self, records: &[Record]) {
+        let made = |record: &&Record| matches!(record, Record::Checkpoint(_));
+        self.count = records.iter().filter(made).count() as u64;
     }
 
     pub(super) fn begin_turn(&mut self) {

@@ -58,6 +58,7 @@ impl Engine {
             addition,
             &self.toolbox,
         );
+        self.budget.goes_on(conversation.log.records());
         self.conversation = Some(conversation);
         Ok(window)
     }

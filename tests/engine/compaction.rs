@@ -938,6 +938,19 @@ fn a_session_is_read_back_as_the_model_saw_it() {
             .map(text)
             .any(|text| text.starts_with("long answer "))
     );
+    // It goes on from there.
+    let again = Run::start(Scene::new(vec![answered("so do I", "stop")]), |_, setup| {
+        small_window(setup);
+        setup.log = opened.log;
+    });
+    again.turn("the fourth one");
+    assert_eq!(context(&again).compactions, 1);
+    let next = again.finish().remove(0);
+    let next: Vec<String> = seen(&next)
+        .into_iter()
+        .map(|message| message.text)
+        .collect();
+    assert_eq!(next[..saved.len()], saved);
 }
 
 // ---- the parts ----
