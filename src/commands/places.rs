@@ -27,7 +27,7 @@ use crate::policy::trust;
 use crate::sys::file::{self, Locked};
 use crate::sys::host;
 use crate::text;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -259,7 +259,7 @@ fn remove_workspaces(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Looks at every lock below a folder: `lock` of a session, `session` of a journal.
+/// Looks at every lock below a folder: `lock` and `output` of a session, `session` of a journal.
 fn nobody_works(folder: &Path, paths: &Paths, depth: usize) -> Result<(), String> {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -267,7 +267,10 @@ fn nobody_works(folder: &Path, paths: &Paths, depth: usize) -> Result<(), String
             continue;
         };
         let name = entry.file_name();
-        let held = if kind.is_dir() && depth < MAX_DEPTH {
+        let held = if kind.is_dir() && name == "output" {
+            // Of a session that somebody has open.
+            matches!(File::open(&path).and_then(Locked::take), Ok(None))
+        } else if kind.is_dir() && depth < MAX_DEPTH {
             nobody_works(&path, paths, depth + 1)?;
             false
         } else if kind.is_file() && (name == "lock" || name == "session") {

@@ -3,10 +3,11 @@
 //!
 //! ```text
 //! lock          empty; flock(2) on it, waited for up to 2 s
+//! output/       shared flock(2) by everybody who has the session open: whoever wants to remove it looks there
 //! lock.owner    {"host":"buildbox","boot":"3f0c…","space":"pid:[4026531836]","pid":4711,"start":"882211"}⏎
 //! ```
 //!
-//! The second is made, create-new, only where the file system answers `flock` with an error. It is removed behind the commit; one that was
+//! The last is made, create-new, only where the file system answers `flock` with an error. It is removed behind the commit; one that was
 //! left by a process that is certainly dead is broken ([`Process::is_dead`]).
 //!
 //! Invariant: who holds the lock holds that of the file which is at the path now, not of one that was moved away.
@@ -20,7 +21,7 @@ use crate::json::{Field, FieldError, Tree, Writer};
 use crate::sys::file::{Identity, Locked};
 use crate::sys::host::Process;
 use crate::sys::random;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -59,6 +60,18 @@ pub(super) fn take(disk: &Disk, folder: &Path) -> Result<Guard, CommitError> {
         true => Ok(guard),
         false => Err(CommitError::Conflict(Conflict::Replaced { path })),
     }
+}
+
+/// Says that somebody has the session open, until it is dropped: a shared lock of its `output`. `None`: that cannot be said here.
+pub(super) fn present(folder: &Path) -> Option<Locked> {
+    let output = File::open(folder.join("output")).ok()?;
+    Locked::share(output).ok().flatten()
+}
+
+/// Whether somebody has it open, as far as that can be known.
+pub(super) fn is_present(folder: &Path) -> bool {
+    let output = File::open(folder.join("output"));
+    matches!(output.and_then(Locked::take), Ok(None))
 }
 
 /// What an error of the disk means for a session: what was there and is not, is a conflict.

@@ -18,12 +18,14 @@ use super::SessionId;
 use super::commit::{self, Place, Unsaved};
 use super::disk::Disk;
 use super::error::CommitError;
+use super::lock;
 use super::record::{Author, Header, Origin, Record};
 use super::view::view;
 use crate::policy::Profile;
 use crate::protocol::{Message, TurnId};
 use crate::sha256::hex;
 use crate::sys::clock;
+use crate::sys::file::Locked;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -39,6 +41,8 @@ pub struct Log {
     /// Index of the first record that is not on the disk.
     unsaved: usize,
     keep: Keep,
+    /// While the session is kept and open.
+    present: Option<Locked>,
 }
 
 /// Where a log goes.
@@ -83,6 +87,7 @@ impl Log {
             unsaved: records.len(),
             records,
             times,
+            present: lock::present(place.folder()),
             ..Log::empty(id, Keep::Kept(place))
         }
     }
@@ -102,6 +107,7 @@ impl Log {
             times: Vec::new(),
             unsaved: 0,
             keep,
+            present: None,
         }
     }
 
@@ -186,6 +192,7 @@ impl Log {
             None => drop(self.append(Record::Session(header))),
         }
         self.unsaved = 0;
+        self.present = None;
         self.keep = Keep::New { disk, above };
         Ok(())
     }
@@ -201,6 +208,7 @@ impl Log {
             Keep::Memory => {}
             Keep::New { disk, above } => {
                 let place = commit::create(disk, above, &self.id.0, unsaved)?;
+                self.present = lock::present(place.folder());
                 self.keep = Keep::Kept(place);
             }
             Keep::Kept(place) => {

@@ -145,6 +145,11 @@ impl Store {
         log.commit().map_err(OpenError::Commit)
     }
 
+    /// Whether another zcoder, or another log of this one, has a session open; false where the file system has no locks.
+    pub fn is_open(&self, id: &SessionId) -> bool {
+        self.path(id).is_ok_and(|folder| lock::is_present(&folder))
+    }
+
     /// Removes a session with all that belongs to it. Another zcoder that has it open gets a conflict.
     pub fn delete(&self, id: &SessionId) -> Result<(), OpenError> {
         let folder = self.path(id)?;

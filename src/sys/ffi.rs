@@ -546,10 +546,19 @@ pub(super) fn may_write(path: &Path) -> io::Result<bool> {
 /// Takes the advisory lock of an open file without waiting (`flock(2)`); false: another open file of it has the lock. It goes with the
 /// last copy of the descriptor, however the process ends. Errors: the file system knows no locks (ENOLCK, ENOTSUP).
 pub(super) fn try_lock(file: BorrowedFd<'_>) -> io::Result<bool> {
-    // The same numbers on Linux and macOS: LOCK_EX and LOCK_NB.
-    const EXCLUSIVE_NOW: c_int = 2 | 4;
+    lock_now(file, 2)
+}
+
+/// As [`try_lock`], for a lock that several may have at once, and nobody beside the exclusive one.
+pub(super) fn try_lock_shared(file: BorrowedFd<'_>) -> io::Result<bool> {
+    lock_now(file, 1)
+}
+
+/// `how`: LOCK_SH or LOCK_EX, which have the same numbers on Linux and macOS.
+fn lock_now(file: BorrowedFd<'_>, how: c_int) -> io::Result<bool> {
+    const LOCK_NB: c_int = 4;
     // SAFETY: an open descriptor and an integer, no memory of ours.
-    match check(unsafe { flock(file.as_raw_fd(), EXCLUSIVE_NOW) }) {
+    match check(unsafe { flock(file.as_raw_fd(), how | LOCK_NB) }) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
         Err(error) => Err(error),

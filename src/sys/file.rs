@@ -136,7 +136,7 @@ pub fn create_as(path: &Path, parts: &[&[u8]], mode: u32) -> io::Result<()> {
 /// Between two looks at a lock that somebody has: they hold it for some milliseconds.
 const LOCK_POLL: Duration = Duration::from_millis(5);
 
-/// An open file that nobody else can lock.
+/// An open file, or folder, that nobody else can lock.
 #[derive(Debug)]
 pub struct Locked {
     file: File,
@@ -147,6 +147,12 @@ impl Locked {
     /// ends in any way. Errors: the file system has no locks.
     pub fn take(file: File) -> io::Result<Option<Locked>> {
         let taken = ffi::try_lock(file.as_fd())?;
+        Ok(taken.then_some(Locked { file }))
+    }
+
+    /// As [`Locked::take`], but several may have it so at once; `None`: somebody has it alone.
+    pub fn share(file: File) -> io::Result<Option<Locked>> {
+        let taken = ffi::try_lock_shared(file.as_fd())?;
         Ok(taken.then_some(Locked { file }))
     }
 

@@ -313,3 +313,19 @@ fn opening_to_write_makes_nothing_and_refuses_what_opening_does() {
         assert_eq!(error.kind(), expected, "{name}");
     }
 }
+
+#[test]
+fn a_shared_lock_stands_beside_others_and_an_exclusive_one_beside_none() {
+    let temp = Temp::new();
+    // A folder has locks too.
+    let open = || File::open(temp.path()).expect("a folder");
+    let one = Locked::share(open()).expect("locks").expect("free");
+    let other = Locked::share(open()).expect("locks").expect("shared");
+    assert!(Locked::take(open()).expect("locks").is_none());
+    drop(one);
+    assert!(Locked::take(open()).expect("locks").is_none());
+    drop(other);
+    let alone = Locked::take(open()).expect("locks").expect("free");
+    assert!(Locked::share(open()).expect("locks").is_none());
+    drop(alone);
+}
