@@ -216,7 +216,7 @@ fn what_is_wrong_with_a_command_line_is_named() {
     refused(
         &["models", "--yes"],
         none,
-        "`--yes` has no meaning for `zcoder models`; it belongs to `zcoder -p` and `zcoder tool` and `zcoder undo` and `zcoder redo` and `zcoder diff` and `zcoder policy` and `zcoder trust` and `zcoder purge`",
+        "`--yes` has no meaning for `zcoder models`; it belongs to `zcoder -p` and `zcoder tool` and `zcoder undo` and `zcoder redo` and `zcoder diff` and `zcoder sessions` and `zcoder policy` and `zcoder trust` and `zcoder purge`",
     );
     refused(
         &["resume"],

@@ -21,6 +21,7 @@
 //!
 //! Read next: `sessions/reading.rs`, `session::Store`.
 
+mod change;
 mod form;
 mod reading;
 
@@ -31,10 +32,14 @@ use crate::headless::out::{Out, complain, exit, note, with_stdout};
 use crate::session::{Entry, Forward, Listed, OpenError, Passed, Record, SessionId, Store, Tail};
 use crate::sys::clock;
 use crate::text;
+use crate::undo;
 use form::Form;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(super) use form::one_line;
+pub(super) use reading::{author, decided, receipt_of};
 
 /// Read at once from the end, until enough was found.
 const TAIL_BYTES: u64 = 256 << 10;
@@ -57,8 +62,24 @@ const VERBS: &[Verb] = &[
         run: show,
     },
     Verb {
+        name: "rename",
+        run: change::rename,
+    },
+    Verb {
+        name: "delete",
+        run: change::delete,
+    },
+    Verb {
+        name: "prune",
+        run: change::prune,
+    },
+    Verb {
         name: "export",
         run: export,
+    },
+    Verb {
+        name: "fork",
+        run: change::fork,
     },
 ];
 
@@ -76,7 +97,14 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     let Some(verb) = VERBS.iter().find(|verb| verb.name == name) else {
         return Err(unknown(typed, name, verbs()));
     };
-    for (id, of) in [(Id::Last, "show"), (Id::Format, "export")] {
+    let flags = [
+        (Id::Last, "show"),
+        (Id::Format, "export"),
+        (Id::Older, "prune"),
+        (Id::At, "fork"),
+        (Id::Undo, "fork"),
+    ];
+    for (id, of) in flags {
         if let Some(given) = typed.get(id).filter(|_| of != name) {
             return Err(UsageError::Needs {
                 flag: given.source,
@@ -105,6 +133,8 @@ pub(super) fn unknown(
 /// The sessions of the folder that a command line names.
 pub(super) struct Here {
     store: Option<Store>,
+    /// What undo keeps of them.
+    journals: Option<undo::Store>,
 }
 
 impl Here {
@@ -116,7 +146,11 @@ impl Here {
             .state
             .as_ref()
             .map(|state| Store::new(state, workspace.root()));
-        Ok(Here { store })
+        let journals = paths
+            .state
+            .as_ref()
+            .map(|state| undo::Store::new(state, workspace.root()));
+        Ok(Here { store, journals })
     }
 
     /// Where they lie.
@@ -328,6 +362,11 @@ pub(super) struct Walk {
 }
 
 impl Walk {
+    /// Whether nothing was wrong so far.
+    pub(super) fn is_whole(&self) -> bool {
+        self.flaws == 0 && self.failed.is_none()
+    }
+
     pub(super) fn next(&mut self) -> Option<Entry> {
         loop {
             match self.forward.next() {
@@ -364,7 +403,7 @@ fn show_entry(out: &mut Out, form: Form, record: &Record, at: SystemTime) -> io:
 }
 
 /// Exact on a pipe, harmless on a terminal.
-fn put(out: &mut Out, text: &str) -> io::Result<()> {
+pub(super) fn put(out: &mut Out, text: &str) -> io::Result<()> {
     match io::stdout().is_terminal() {
         true => out.write_all(text::plain(text).as_bytes()),
         false => out.write_all(text.as_bytes()),

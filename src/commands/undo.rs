@@ -82,6 +82,15 @@ impl Session {
                 });
             }
         };
+        Session::find(typed, id)
+    }
+
+    /// The session with this id.
+    pub(super) fn of(typed: &Typed, id: &str) -> Result<Session, UsageError> {
+        Session::find(typed, Some(id.to_string()))
+    }
+
+    fn find(typed: &Typed, id: Option<String>) -> Result<Session, UsageError> {
         let folders = Paths::find(&config::variable);
         let place = paths::place(typed, &folders, current_folder().as_deref())?;
         let workspace = open_workspace(&place.folder, folders.off_limits())?;
@@ -92,6 +101,56 @@ impl Session {
             workspace,
             store,
             id,
+        })
+    }
+
+    /// Takes back what this turn and later ones changed, the last one first, after a listing and a yes; the exit code.
+    pub(super) fn take_back(&self, typed: &Typed, from: u64) -> u8 {
+        let force = force(typed);
+        let yes = typed.is_on(Id::Yes);
+        let known = |store: &Store| store.sessions().unwrap_or_default();
+        let edited = self.store.as_ref().map(known).unwrap_or_default();
+        if self.id.as_ref().is_none_or(|id| !edited.contains(id)) {
+            note("no file changes to take back");
+            return exit::DONE;
+        }
+        self.with(|past| {
+            if let Some(settled) = past.settle(force)? {
+                note(&format!("zcoder: {settled}"));
+            }
+            let mut turns = past.turns()?;
+            turns.retain(|turn| *turn >= from);
+            let mut listing = String::new();
+            for turn in &turns {
+                let plan = past.undo(Some(*turn))?;
+                listing.push_str(&format!("{}\n", shown(&plan.what)));
+                for change in &plan.changes {
+                    listing.push_str(&format!("  {}\n", line(change)));
+                }
+                // What a later turn changed again stands in the way only until that one is taken back.
+                for conflict in &plan.conflicts {
+                    let path = conflict.path.to_string_lossy();
+                    listing.push_str(&format!("  {}\n", shown(&path)));
+                }
+            }
+            if turns.is_empty() {
+                note("no file changes to take back");
+                return Ok(exit::DONE);
+            }
+            note(listing.trim_end());
+            let agreed = agreed(yes);
+            if agreed != exit::DONE {
+                return Ok(agreed);
+            }
+            for turn in turns {
+                let plan = past.undo(Some(turn))?;
+                let made = past.make(&plan, force)?;
+                for copy in &made.copies {
+                    note(&format!("kept {}", shown(&copy.to_string_lossy())));
+                }
+                note(&format!("turn {turn} was taken back"));
+            }
+            Ok(exit::DONE)
         })
     }
 
@@ -120,10 +179,7 @@ impl Session {
         back: &str,
         plan: impl FnOnce(&Past<'_>) -> Result<Plan, Error>,
     ) -> Result<u8, UsageError> {
-        let force = match typed.is_on(Id::Force) {
-            true => Force::Yes,
-            false => Force::No,
-        };
+        let force = force(typed);
         let yes = typed.is_on(Id::Yes);
         Ok(self.with(|past| {
             if let Some(settled) = past.settle(force)? {
@@ -138,20 +194,9 @@ impl Session {
                 // Says again which, and what to do.
                 past.make(&plan, force)?;
             }
-            if !yes {
-                match ask() {
-                    Some(true) => {}
-                    Some(false) => {
-                        note("nothing was changed");
-                        return Ok(exit::FAILED);
-                    }
-                    None => {
-                        complain(
-                            "nothing was changed: there is no terminal to ask on; --yes makes the step",
-                        );
-                        return Ok(exit::NOBODY);
-                    }
-                }
+            let agreed = agreed(yes);
+            if agreed != exit::DONE {
+                return Ok(agreed);
             }
             let made = past.make(&plan, force)?;
             let mut text = String::new();
@@ -164,6 +209,28 @@ impl Session {
             text.push_str(&format!("done; `zcoder {back}` takes this step back\n"));
             Ok(say(&text))
         }))
+    }
+}
+
+fn force(typed: &Typed) -> Force {
+    match typed.is_on(Id::Force) {
+        true => Force::Yes,
+        false => Force::No,
+    }
+}
+
+/// Whether what was listed may be done: `DONE`, or the exit code.
+fn agreed(yes: bool) -> u8 {
+    match yes.then_some(true).or_else(ask) {
+        Some(true) => exit::DONE,
+        Some(false) => {
+            note("nothing was changed");
+            exit::FAILED
+        }
+        None => {
+            complain("nothing was changed: there is no terminal to ask on; --yes makes the step");
+            exit::NOBODY
+        }
     }
 }
 

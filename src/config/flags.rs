@@ -128,8 +128,8 @@ pub const COMMANDS: &[CommandRow] = &[
     CommandRow {
         command: Command::Sessions,
         name: "sessions",
-        words: "[list|show|export] …",
-        about: "list the sessions of this folder; read or copy one",
+        words: "[list|show|rename|delete|prune|export|fork] …",
+        about: "list the sessions of this folder; read, copy, name, remove or fork them",
     },
     CommandRow {
         command: Command::Policy,
@@ -357,6 +357,9 @@ pub enum Id {
     ReadOnly,
     Last,
     Format,
+    Older,
+    At,
+    Undo,
     Turn,
     Revert,
     Force,
@@ -460,7 +463,12 @@ impl Id {
 const RUN: &[Command] = &[Command::Run];
 const SERVER: &[Command] = &[Command::Run, Command::Models];
 const TOOLS: &[Command] = &[Command::Run, Command::Tool];
-const STEPS: &[Command] = &[Command::Undo, Command::Redo, Command::Diff];
+const STEPS: &[Command] = &[
+    Command::Undo,
+    Command::Redo,
+    Command::Diff,
+    Command::Sessions,
+];
 const PERMISSIONS: &[Command] = &[Command::Run, Command::Tool, Command::Policy];
 const PLACES: &[Command] = &[
     Command::Run,
@@ -481,6 +489,7 @@ const YES: &[Command] = &[
     Command::Undo,
     Command::Redo,
     Command::Diff,
+    Command::Sessions,
     Command::Policy,
     Command::Trust,
     Command::Purge,
@@ -586,6 +595,12 @@ pub const FLAGS: &[Flag] = &[
         "only the last N requests of the session and what came of them; the log is read from its end"),
     flag(Id::Format, "--format", OneOf(&["markdown", "html", "json", "jsonl"]), &[], &[Command::Sessions], G::Workspace,
         "what a session is exported as. Default markdown; `json` is an array of its records as they are kept, `jsonl` one a line"),
+    flag(Id::Older, "--older", Value("AGE"), &[], &[Command::Sessions], G::Workspace,
+        "remove sessions in which nothing was recorded for so long: `30d`, `12h`, `4w`"),
+    flag(Id::At, "--at", Number("N"), &[], &[Command::Sessions], G::Workspace,
+        "begin the new session before this request of the old one, and print the request"),
+    flag(Id::Undo, "--undo", Nothing, &[], &[Command::Sessions], G::Workspace,
+        "with --at: take back what that request and later ones changed in files, too"),
     flag(Id::Turn, "--turn", Number("N"), &[], &[Command::Undo], G::Workspace,
         "take back this turn of the session instead of the last one"),
     flag(Id::Revert, "--revert", File("FILE[:HUNK]"), &[], &[Command::Diff], G::Workspace,

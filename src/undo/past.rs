@@ -106,14 +106,21 @@ impl<'a> Past<'a> {
         make::settle(&self.session, self.places(), force == Force::Yes)
     }
 
+    /// The turns that can be taken back, the last one first.
+    pub fn turns(&self) -> Result<Vec<u64>, Error> {
+        let history = self.history()?;
+        let done = history.stacks().done;
+        Ok(done
+            .iter()
+            .rev()
+            .filter_map(|entry| turn_of(&entry.kind))
+            .collect())
+    }
+
     /// How to take back the last turn that is done, or this one.
     pub fn undo(&self, turn: Option<u64>) -> Result<Plan, Error> {
         let history = self.history()?;
         let done = history.stacks().done;
-        let turn_of = |kind: &Kind| match kind {
-            Kind::Turn { turn, .. } => Some(*turn),
-            Kind::Revert { .. } | Kind::Undo { .. } | Kind::Redo { .. } => None,
-        };
         let entry = match turn {
             None => done.last().copied().ok_or_else(|| Error::NothingDone {
                 id: self.session.id.clone(),
@@ -199,6 +206,13 @@ impl<'a> Past<'a> {
             root: self.store.root(),
             resolve: self.resolve,
         }
+    }
+}
+
+fn turn_of(kind: &Kind) -> Option<u64> {
+    match kind {
+        Kind::Turn { turn, .. } => Some(*turn),
+        Kind::Revert { .. } | Kind::Undo { .. } | Kind::Redo { .. } => None,
     }
 }
 

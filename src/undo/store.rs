@@ -134,6 +134,17 @@ impl Store {
         Ok(ids)
     }
 
+    /// Removes the journal of a session, if there is one.
+    pub fn forget(&self, id: &str) -> io::Result<()> {
+        let session = self.session(id);
+        match session.lock() {
+            Ok(Some(_)) => fs::remove_dir_all(&session.folder),
+            Ok(None) => Err(ErrorKind::ResourceBusy.into()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     pub(super) fn session(&self, id: &str) -> Session {
         Session {
             folder: self.folder.join(id),

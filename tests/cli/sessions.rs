@@ -1,4 +1,5 @@
 //! `zcoder sessions` and what belongs to it, as a person types it.
 
+mod change;
 mod kit;
 mod read;

@@ -67,7 +67,7 @@ impl Form {
 }
 
 /// Foreign text within a line.
-pub(super) fn one_line(text: &str) -> String {
+pub(in crate::commands) fn one_line(text: &str) -> String {
     text::visible(text).replace('\n', "\\n")
 }
 

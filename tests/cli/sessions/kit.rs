@@ -25,8 +25,8 @@ pub(crate) struct Kit {
     pub(crate) store: Store,
 }
 
-/// 2026-08-21 09:00:00.
-const BORN: u64 = 1_787_302_800_000;
+/// 2025-08-21 09:00:00.
+const BORN: u64 = 1_755_766_800_000;
 
 fn at(seconds: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(BORN + 1000 * seconds)
@@ -34,7 +34,7 @@ fn at(seconds: u64) -> SystemTime {
 
 /// The id of the session that was begun in that second.
 pub(crate) fn id(second: u64) -> String {
-    format!("20260821-0900{second:02}000-x1y2z3a4")
+    format!("20250821-0900{second:02}000-x1y2z3a4")
 }
 
 impl Kit {
@@ -210,7 +210,7 @@ pub(crate) fn two_requests(second: u64) -> Vec<Record> {
         Record::Message(Message::System {
             text: "You are zcoder.".to_string(),
         }),
-        Record::Message(note(Note::Environment, "Date: 2026-08-21.")),
+        Record::Message(note(Note::Environment, "Date: 2025-08-21.")),
         title("make the test pass"),
         turn(1, "make the test pass"),
         user("make the test pass\n# not a heading\n<b>&\n"),

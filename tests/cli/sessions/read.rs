@@ -14,9 +14,9 @@ fn the_newest_is_listed_first_and_what_nobody_asked_for_is_not() {
     kit.session(5, &two_requests(5));
     kit.session(50, &[header(50), turn(1, "\u{1b}[31mred"), user("x")]);
     fs::write(kit.file(&id(50), "current"), "").expect("written");
-    let out = "20260821-090050000-x1y2z3a4  2026-08-21 09:00        3  [damaged] red\n\
-               20260821-090005000-x1y2z3a4  2026-08-21 09:00       18  make the test pass\n\
-               20260821-090001000-x1y2z3a4  2026-08-21 09:00        4  one\n";
+    let out = "20250821-090050000-x1y2z3a4  2025-08-21 09:00        3  [damaged] red\n\
+               20250821-090005000-x1y2z3a4  2025-08-21 09:00       18  make the test pass\n\
+               20250821-090001000-x1y2z3a4  2025-08-21 09:00        4  one\n";
     for args in [&["sessions"][..], &["sessions", "list"], &["sessions"]] {
         kit.check(args, 0, out, "");
     }
@@ -27,12 +27,12 @@ fn a_session_is_found_by_the_beginning_of_its_id() {
     let kit = Kit::new();
     kit.session(1, &[header(1), turn(1, "one"), user("one")]);
     kit.session(2, &[header(2), turn(1, "two"), user("two")]);
-    let found = kit.run(&["sessions", "show", "20260821-090002"]);
+    let found = kit.run(&["sessions", "show", "20250821-090002"]);
     assert!(found.out.ends_with("  two\n"), "{found:?}");
     for (given, cause) in [
         (
-            "2026",
-            "several begin so: 20260821-090002000-x1y2z3a4, 20260821-090001000-x1y2z3a4",
+            "2025",
+            "several begin so: 20250821-090002000-x1y2z3a4, 20250821-090001000-x1y2z3a4",
         ),
         ("", "this folder has none whose id begins so"),
         ("../x", "this folder has none whose id begins so"),
@@ -80,17 +80,17 @@ fn wrong_words_are_answered_with_the_right_ones() {
     );
 }
 
-const HEAD: &str = "session    20260821-090000000-x1y2z3a4\n";
+const HEAD: &str = "session    20250821-090000000-x1y2z3a4\n";
 
 const FIRST: &str = "workspace  /home/me/app
-begun      2026-08-21 09:00, zcoder 0.1.0
+begun      2025-08-21 09:00, zcoder 0.1.0
 model      qwen3:8b at http://127.0.0.1:11434, window 32,768, 2 tools (native), think true
 system     15 bytes
 note to the model: environment
-  Date: 2026-08-21.
+  Date: 2025-08-21.
 title      make the test pass
 
-request 1  2026-08-21 09:00, one shot on /dev/pts/3, user 1000
+request 1  2025-08-21 09:00, one shot on /dev/pts/3, user 1000
   make the test pass
   # not a heading
   <b>&
@@ -110,7 +110,7 @@ receipt    done; src/a.rs +1 -1; sh test.sh (exit code 8); 1 request, 2 calls
 ";
 
 const SECOND: &str = "
-request 2  2026-08-21 09:00, one shot on /dev/pts/3, user 1000
+request 2  2025-08-21 09:00, one shot on /dev/pts/3, user 1000
   try again
 checkpoint: 30,000 tokens became 2,000; 2 messages stay word for word
   Goal: a passing test.
@@ -164,7 +164,7 @@ fn markdown_cannot_be_broken_out_of() {
     let id = kit.session(0, &two_requests(0));
     let ran = kit.run(&["sessions", "export", &id]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
-    let expected = "\n## Request 1\n\n2026-08-21 09:00, one shot on /dev/pts/3, user 1000\n\n\
+    let expected = "\n## Request 1\n\n2025-08-21 09:00, one shot on /dev/pts/3, user 1000\n\n\
         > make the test pass\n> # not a heading\n> <b>&\n\n\n`thinking`\n\n```\nI look first.\n```\n\n\
         call: `run_command {\"command\":\"sh test.sh\"}`\n\n`decision: yes, by --yes`\n\n```\nsh test.sh\n```\n\n\
         `result of run_command`\n\n````\nexit code 8\n```\n\u{1b}[31mFAIL\n````\n\n\
@@ -173,7 +173,7 @@ fn markdown_cannot_be_broken_out_of() {
     let from = ran.out.find("\n## Request 1").expect("a heading");
     let to = ran.out.find("\n## Request 2").expect("a heading");
     assert_eq!(&ran.out[from..to], expected);
-    let head = "# Session 20260821-090000000-x1y2z3a4\n\nworkspace: `/home/me/app`\n";
+    let head = "# Session 20250821-090000000-x1y2z3a4\n\nworkspace: `/home/me/app`\n";
     assert!(ran.out.starts_with(head), "{}", ran.out);
 }
 
@@ -186,7 +186,7 @@ fn a_page_has_no_markup_but_its_own() {
     for part in [
         "<!DOCTYPE html>\n",
         "content=\"default-src 'none'; style-src 'unsafe-inline'\"",
-        "<title>20260821-090000000-x1y2z3a4</title>",
+        "<title>20250821-090000000-x1y2z3a4</title>",
         "<h2>Request 1</h2>",
         "<blockquote>make the test pass\n# not a heading\n&lt;b&gt;&amp;\n</blockquote>",
         "<code>run_command {&quot;command&quot;:&quot;sh test.sh&quot;}</code>",
