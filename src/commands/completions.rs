@@ -17,7 +17,7 @@
 //!
 //! Read next: `config/flags.rs`.
 
-use super::{decode, sessions};
+use super::{audit, decode, sessions};
 use crate::config::flags::{COMMANDS, CommandRow, FLAGS, Files, Flag, Takes};
 use crate::config::keys::KEYS;
 use crate::config::{Command, UsageError, help, nearest, utf8};
@@ -57,6 +57,7 @@ fn first_words(command: Command) -> Vec<String> {
             .collect(),
         Command::Decode => decode::stages().map(str::to_string).collect(),
         Command::Sessions => sessions::verbs().map(str::to_string).collect(),
+        Command::Audit => all(&audit::VERBS),
         Command::Policy => all(&["check"]),
         Command::Rules => all(&["revoke"]),
         Command::Completions => SHELLS.iter().map(|(name, _)| name.to_string()).collect(),

@@ -7,6 +7,7 @@
 //!                                ├─ Undo     undo.rs     a turn taken back or made again; Redo too
 //!                                ├─ Diff     diff.rs     what a session changed, as a patch; hunks taken back
 //!                                ├─ Sessions sessions.rs listed, read, copied, renamed, removed, forked
+//!                                ├─ Audit    audit.rs    sessions verified, and told as a table
 //!                                ├─ Policy   policy.rs   what would happen to a command, and why
 //!                                ├─ Rules    rules.rs    the rules that count here; revoking one
 //!                                ├─ Trust    trust.rs    what a folder may bring along
@@ -26,6 +27,7 @@
 //!
 //! Read next: `run.rs`, the main job.
 
+mod audit;
 mod brought;
 mod completions;
 mod config;
@@ -83,6 +85,7 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
         Command::Redo => undo::redo(typed),
         Command::Diff => diff::run(typed),
         Command::Sessions => sessions::run(typed),
+        Command::Audit => audit::run(typed),
         Command::Policy => policy::run(typed, words(typed)?),
         Command::Rules => rules::run(typed),
         Command::Trust => {

@@ -38,6 +38,8 @@ pub enum Command {
     Diff,
     /// `zcoder sessions [SUBCOMMAND]`
     Sessions,
+    /// `zcoder audit verify|report`
+    Audit,
     /// `zcoder policy check CMD`
     Policy,
     /// `zcoder rules [revoke N]`
@@ -130,6 +132,12 @@ pub const COMMANDS: &[CommandRow] = &[
         name: "sessions",
         words: "[list|show|rename|delete|prune|export|fork] …",
         about: "list the sessions of this folder; read, copy, name, remove or fork them",
+    },
+    CommandRow {
+        command: Command::Audit,
+        name: "audit",
+        words: "verify|report [SESSION]",
+        about: "check that sessions are what was kept; tell who did what, as a dated table",
     },
     CommandRow {
         command: Command::Policy,
@@ -360,6 +368,8 @@ pub enum Id {
     Older,
     At,
     Undo,
+    All,
+    Head,
     Turn,
     Revert,
     Force,
@@ -477,6 +487,7 @@ const PLACES: &[Command] = &[
     Command::Redo,
     Command::Diff,
     Command::Sessions,
+    Command::Audit,
     Command::Policy,
     Command::Rules,
     Command::Trust,
@@ -601,6 +612,10 @@ pub const FLAGS: &[Flag] = &[
         "begin the new session before this request of the old one, and print the request"),
     flag(Id::Undo, "--undo", Nothing, &[], &[Command::Sessions], G::Workspace,
         "with --at: take back what that request and later ones changed in files, too"),
+    flag(Id::All, "--all", Nothing, &[], &[Command::Audit], G::Workspace,
+        "verify every session of this folder"),
+    flag(Id::Head, "--head", Value("HASH"), &[], &[Command::Audit], G::Workspace,
+        "the session must have a record with this hash, which a run printed at its end"),
     flag(Id::Turn, "--turn", Number("N"), &[], &[Command::Undo], G::Workspace,
         "take back this turn of the session instead of the last one"),
     flag(Id::Revert, "--revert", File("FILE[:HUNK]"), &[], &[Command::Diff], G::Workspace,

@@ -204,6 +204,7 @@ fn command(command: Command) -> String {
         Command::Demo => include_str!("topics/command-demo.txt"),
         Command::Models => include_str!("topics/command-models.txt"),
         Command::Sessions => include_str!("topics/command-sessions.txt"),
+        Command::Audit => include_str!("topics/command-audit.txt"),
         Command::Policy => include_str!("topics/command-policy.txt"),
         Command::Rules => include_str!("topics/command-rules.txt"),
         Command::Trust => include_str!("topics/command-trust.txt"),

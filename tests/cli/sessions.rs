@@ -1,5 +1,6 @@
 //! `zcoder sessions` and what belongs to it, as a person types it.
 
+mod audit;
 mod change;
 mod kit;
 mod read;
