@@ -26,8 +26,10 @@ use crate::tools;
 use std::ffi::OsString;
 use std::io::Write as _;
 
-/// The shells, and what writes for them.
-const SHELLS: &[(&str, fn() -> String)] = &[("bash", bash), ("zsh", zsh), ("fish", fish)];
+/// A shell, and what writes for it.
+type Shell = (&'static str, fn() -> String);
+
+const SHELLS: [Shell; 3] = [("bash", bash), ("zsh", zsh), ("fish", fish)];
 
 /// Prints the script; the exit code.
 pub(super) fn run(words: &[OsString; 1]) -> Result<u8, UsageError> {

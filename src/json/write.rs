@@ -15,6 +15,9 @@ use super::{MAX_DEPTH, Value};
 use crate::sys::simd;
 use std::io::Write;
 
+/// Empties a buffer, or leaves it.
+type Drain<'d> = dyn FnMut(&mut Vec<u8>) + 'd;
+
 /// Of a text, between two drains.
 const TEXT_BYTES: usize = 64 << 10;
 
@@ -23,7 +26,7 @@ const TEXT_BYTES: usize = 64 << 10;
 pub struct Writer<'d> {
     out: Vec<u8>,
     /// Takes what is there whenever a long text has made it longer.
-    drain: Option<&'d mut dyn FnMut(&mut Vec<u8>)>,
+    drain: Option<&'d mut Drain<'d>>,
     /// Whether something stands before the next value or name that a comma must part from it.
     comma: bool,
     /// Whether a name was written and its value was not.
@@ -42,7 +45,7 @@ impl<'d> Writer<'d> {
 
     /// Into this buffer, which `drain` may empty: after each piece of a text it is given all that stands there. So a document can be
     /// longer than the room that it takes.
-    pub fn through(out: Vec<u8>, drain: &'d mut dyn FnMut(&mut Vec<u8>)) -> Writer<'d> {
+    pub fn through(out: Vec<u8>, drain: &'d mut Drain<'d>) -> Writer<'d> {
         Writer {
             out,
             drain: Some(drain),

@@ -486,9 +486,9 @@ fn given_to<'w>(name: &str, words: &'w [Word]) -> Option<&'w str> {
                 set && sets_in_cmake(text) || text.strip_prefix("-D").is_some_and(sets_in_cmake)
             });
             // Behind `--` it is make's, or ninja's.
-            let builder = words.iter().skip_while(|word| word.text != "--").skip(1);
+            let mut builder = words.iter().skip_while(|word| word.text != "--").skip(1);
             let jobs = |word: &&Word| !is_jobs(&word.text);
-            sets.next().or_else(|| builder.filter(jobs).next())
+            sets.next().or_else(|| builder.find(jobs))
         }
         _ => None,
     };

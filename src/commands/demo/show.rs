@@ -169,7 +169,7 @@ impl Show {
         if self.is_first() {
             let chunks = text::counted(chunks(&chat.wire).len() as u64, "chunk");
             let bytes = text::counted(chat.wire.len() as u64, "byte");
-            let records = text::counted(chat.records as u64, "record");
+            let records = text::counted(chat.records, "record");
             let what = match calls.len() {
                 0 => "no call: an answer".to_string(),
                 1 => "one call".to_string(),

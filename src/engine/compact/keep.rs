@@ -32,8 +32,8 @@ pub(super) fn keep(entries: &[Entry<'_>], window: u64) -> Vec<u64> {
         |group: &Range<usize>| matches!(entries[group.start].message, Message::User { .. });
     let tokens =
         |group: &Range<usize>| -> u64 { entries[group.clone()].iter().map(|e| e.tokens).sum() };
-    let users = || (0..groups.len()).filter(|&at| is_user(&groups[at]));
-    for at in users().next().into_iter().chain(users().last()) {
+    let mut users = (0..groups.len()).filter(|&at| is_user(&groups[at]));
+    for at in [users.next(), users.next_back()].into_iter().flatten() {
         stays[at] = true;
     }
     let mut goes = vec![false; groups.len()];
