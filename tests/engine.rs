@@ -8,6 +8,7 @@ mod fake;
 mod goals;
 mod guidance;
 mod policy;
+mod queue;
 mod requests;
 mod saves;
 mod turns;

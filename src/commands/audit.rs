@@ -228,6 +228,13 @@ fn rows(record: &Record) -> Vec<(&'static str, String)> {
             let text = format!("for the model, from {before} tokens to {after}");
             vec![("shortened", text)]
         }
+        Record::Accepted(pending) => {
+            vec![("waits", format!("{}: {}", pending.id, pending.text))]
+        }
+        Record::Settled { id, consumed } => match consumed {
+            true => vec![("delivered", id.clone())],
+            false => vec![("dropped", id.clone())],
+        },
         Record::Goal(goal) => vec![("goal", show::goal(Some(goal)))],
         Record::Gap { log, .. } => vec![("damage", format!("{log} was left as it is"))],
         Record::Lost { log, offset, bytes } => {

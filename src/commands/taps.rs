@@ -122,6 +122,11 @@ fn operation(op: &Op) -> String {
         Op::Review => "review".to_string(),
         Op::Context => "context".to_string(),
         Op::Compact => "compact".to_string(),
+        Op::Steer { id, text } => format!("steer {id}: {text}"),
+        Op::Queue { id, text } => format!("queue {id}: {text}"),
+        Op::Drop { id } => format!("drop {id}"),
+        Op::Queued => "what waits".to_string(),
+        Op::Deliver => "deliver".to_string(),
         Op::Goal(op) => format!("goal: {op:?}"),
         Op::Decide { ask, decision } => match decision {
             Decision::Once => format!("question {}: once", ask.0),

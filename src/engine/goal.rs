@@ -22,7 +22,6 @@
 //! Read next: `verify`.
 use super::decide::TurnEnd;
 use super::prompt;
-use super::save;
 use super::turn::{Engine, Flow, Turn};
 use crate::protocol::{
     Event, Facts, Goal, GoalOp, GoalState, Level, Message, Note, Opinion, Receipt, Status,
@@ -272,14 +271,8 @@ impl Engine {
     fn record_cleared(&mut self, mut goal: Goal) {
         goal.state = GoalState::Cleared;
         self.record(Record::Goal(goal));
-        let log = match &mut self.conversation {
-            Some(conversation) => Some(&mut conversation.log),
-            None => self.fresh_log.as_mut(),
-        };
-        match log.map(save::commit) {
-            Some(Ok(told)) => told.into_iter().for_each(|event| self.emit(event)),
-            Some(Err(error)) => self.notice(Level::Error, error.to_string()),
-            None => {}
+        if let Err(reason) = self.keep() {
+            self.notice(Level::Error, reason);
         }
     }
 

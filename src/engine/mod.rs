@@ -21,7 +21,7 @@
 //!
 //! Read next: `turn` (the loop), `save` (what is safe when), `wait` (the inbox), `call` and `permit` (from call to result), `decide` and
 //! `failure` (what a reply or its absence means), `compact` (a conversation longer than the window), `goal` and
-//! `verify` (work until somebody else agrees), `opening` (what happens once), `guide`
+//! `verify` (work until somebody else agrees), `queue` (what comes meanwhile), `opening` (what happens once), `guide`
 //! (what files tell), `prompt` (our words).
 mod budget;
 mod call;
@@ -38,6 +38,7 @@ mod meter;
 mod opening;
 mod permit;
 mod prompt;
+mod queue;
 mod receipt;
 mod review;
 mod save;

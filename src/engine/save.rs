@@ -30,18 +30,25 @@ const TITLE_CHARS: usize = 60;
 impl Engine {
     /// What is on record goes to the disk. `Err`: nothing may be made of it.
     pub(super) fn save(&mut self) -> Flow<()> {
-        let Some(conversation) = &mut self.conversation else {
+        self.keep()
+            .map_err(|reason| TurnEnd::new(Status::NotSaved { reason }))
+    }
+
+    /// The same outside a turn. The error is for a person.
+    pub(super) fn keep(&mut self) -> Result<(), String> {
+        let Some(log) = self.log() else {
             return Ok(());
         };
-        match commit(&mut conversation.log) {
-            Ok(told) => {
-                told.into_iter().for_each(|event| self.emit(event));
-                Ok(())
-            }
-            Err(error) => {
-                let reason = error.to_string();
-                Err(TurnEnd::new(Status::NotSaved { reason }))
-            }
+        let told = commit(log).map_err(|error| error.to_string())?;
+        told.into_iter().for_each(|event| self.emit(event));
+        Ok(())
+    }
+
+    /// The log, before the first prompt and after.
+    pub(super) fn log(&mut self) -> Option<&mut Log> {
+        match &mut self.conversation {
+            Some(conversation) => Some(&mut conversation.log),
+            None => self.fresh_log.as_mut(),
         }
     }
 

@@ -23,6 +23,7 @@ use super::goal;
 use super::guard::Guard;
 use super::guide::Pending;
 use super::prompt;
+use super::queue::Queue;
 use super::receipt::Tally;
 use super::worker::{self, ChatJob, JobId, News, Touched};
 use super::{Emit, Setup, TurnLimits};
@@ -30,7 +31,7 @@ use crate::guidance::Guidance;
 use crate::model::{self, Backend, Loaded, Options, Reply, ToolStyle};
 use crate::policy::{Policy, Profile};
 use crate::protocol::{
-    AskId, Event, Goal, Level, Message, Note, Op, RequestId, Stage, Status, Tap, TurnId,
+    AskId, Event, Goal, Level, Message, Note, Op, RequestId, Stage, Status, Tap, TurnId, Way,
 };
 use crate::session::{Author, Log, Record};
 use crate::sys::Cancel;
@@ -79,6 +80,8 @@ pub(super) struct Engine {
     pub(super) conversation: Option<Conversation>,
     /// What came while a turn ran.
     pub(super) waiting: VecDeque<Task>,
+    /// Messages that wait.
+    pub(super) queue: Queue,
     /// What the model works for, now or when it is resumed.
     pub(super) goal: Option<Goal>,
     /// The goal is to be forgotten when its turn has ended.
@@ -102,6 +105,11 @@ pub(super) enum Task {
         attachment: Option<String>,
     },
     Goal(goal::Start),
+    /// A message that waited.
+    Input {
+        id: String,
+        text: String,
+    },
 }
 
 /// The last ids given out.
@@ -195,6 +203,7 @@ impl Engine {
             ..Ids::default()
         };
         let goal = goal::loaded(setup.log.records());
+        let queue = Queue::loaded(setup.log.records());
         Engine {
             backend: setup.backend,
             options: setup.model,
@@ -218,6 +227,7 @@ impl Engine {
             fresh_log: Some(setup.log),
             conversation: None,
             waiting: VecDeque::new(),
+            queue,
             goal,
             clear_goal: false,
             quitting: false,
@@ -231,9 +241,15 @@ impl Engine {
 
     /// The engine's thread: turns, one after the other, until somebody says quit.
     pub(super) fn run(mut self) {
+        self.say_held();
         while !self.quitting {
             if let Some(task) = self.waiting.pop_front() {
                 self.turn(&task);
+                continue;
+            }
+            if let Some(next) = self.queue.next() {
+                let (id, text) = (next.id.clone(), next.text.clone());
+                self.turn(&Task::Input { id, text });
                 continue;
             }
             let Ok(news) = self.inbox.recv() else {
@@ -244,6 +260,11 @@ impl Engine {
                 News::Op(Op::Prompt { text, attachment }) => {
                     self.waiting.push_back(Task::Prompt { text, attachment })
                 }
+                News::Op(Op::Steer { id, text }) => self.take_input(id, Way::Steer, text, true),
+                News::Op(Op::Queue { id, text }) => self.take_input(id, Way::Queue, text, true),
+                News::Op(Op::Drop { id }) => self.drop_input(id),
+                News::Op(Op::Queued) => self.tell_queued(),
+                News::Op(Op::Deliver) => self.queue.held = false,
                 News::Op(Op::Goal(op)) => {
                     let start = self.goal_between(op);
                     self.waiting.extend(start.map(Task::Goal));
@@ -275,7 +296,7 @@ impl Engine {
         self.journal.begin_turn(
             id.0,
             match task {
-                Task::Prompt { text, .. } => text,
+                Task::Prompt { text, .. } | Task::Input { text, .. } => text,
                 Task::Goal(goal::Start::Set { objective, .. }) => objective,
                 Task::Goal(goal::Start::Resume) => objective.unwrap_or_default(),
             },
@@ -300,7 +321,13 @@ impl Engine {
                 (TurnEnd::failed(why), Tally::new(started))
             }
         };
+        let status = end.status.clone();
         self.end(id, end, tally);
+        let begun = match task {
+            Task::Input { id, .. } => !self.queue.waits(id),
+            Task::Prompt { .. } | Task::Goal(_) => true,
+        };
+        self.hold_after(&status, begun);
     }
 
     fn end(&mut self, turn: TurnId, end: TurnEnd, tally: Tally) {
@@ -323,6 +350,11 @@ impl Engine {
         let window = match task {
             Task::Prompt { text, attachment } => {
                 self.begin_prompt(turn, id, text, attachment.as_deref())?
+            }
+            Task::Input { id: input, text } => {
+                let window = self.begin_prompt(turn, id, text, None)?;
+                self.consumed(input);
+                window
             }
             Task::Goal(start) => {
                 let window = self.open(turn)?;
@@ -376,8 +408,10 @@ impl Engine {
             self.catch_up(turn)?;
             turn.may_ask()?;
             self.goal_may_ask()?;
+            self.deliver_steers();
             self.make_room(turn)?;
             self.save()?;
+            self.tell_consumed();
             let (request, bytes, answer) = self.send(turn)?;
             match answer {
                 Ok(reply) => {
@@ -581,11 +615,7 @@ impl Engine {
 
     /// Appends to the log alone.
     pub(super) fn record(&mut self, record: Record) {
-        let log = match &mut self.conversation {
-            Some(conversation) => Some(&mut conversation.log),
-            None => self.fresh_log.as_mut(),
-        };
-        if let Some(log) = log {
+        if let Some(log) = self.log() {
             log.append(record);
         }
     }

@@ -17,7 +17,7 @@ use super::discover::Found;
 use super::turn::{Engine, Flow, Task, Turn};
 use super::worker::{JobId, News};
 use crate::model::{self, Reply};
-use crate::protocol::{AskId, CallId, Decision, Event, Level, Op, Stage, Status, ToolOutcome};
+use crate::protocol::{AskId, CallId, Decision, Event, Level, Op, Stage, Status, ToolOutcome, Way};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -185,6 +185,26 @@ impl Engine {
                 Ok(())
             }
             News::Op(Op::Goal(op)) => self.goal_meanwhile(&op),
+            News::Op(Op::Steer { id, text }) => {
+                self.take_input(id, Way::Steer, text, false);
+                Ok(())
+            }
+            News::Op(Op::Queue { id, text }) => {
+                self.take_input(id, Way::Queue, text, false);
+                Ok(())
+            }
+            News::Op(Op::Drop { id }) => {
+                self.drop_input(id);
+                Ok(())
+            }
+            News::Op(Op::Queued) => {
+                self.tell_queued();
+                Ok(())
+            }
+            News::Op(Op::Deliver) => {
+                self.queue.held = false;
+                Ok(())
+            }
             News::Op(Op::Context) => {
                 self.tell_context();
                 Ok(())

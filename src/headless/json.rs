@@ -286,6 +286,26 @@ fn write_event(w: &mut Writer, event: &Event) {
         Event::CompactionFailed { reason } => {
             w.string("compaction_failed").key("reason").string(reason);
         }
+        Event::Input { id, way, state } => {
+            w.string("input").key("id").string(id);
+            w.key("way").string(super::show::way(*way));
+            let (word, reason) = super::show::input_state(state);
+            w.key("state").string(word).key("reason");
+            match reason {
+                Some(reason) => w.string(reason),
+                None => w.null(),
+            };
+        }
+        Event::Queued { held, pending } => {
+            w.string("queued").key("held").bool(*held);
+            w.key("pending").begin_array();
+            for one in pending {
+                w.begin_object().key("id").string(&one.id);
+                w.key("way").string(super::show::way(one.way));
+                w.key("text").string(&one.text).end_object();
+            }
+            w.end_array();
+        }
         Event::Goal(goal) => write_goal(w, goal.as_ref()),
         Event::Verifying { attempt } => {
             w.string("verifying").key("attempt").u64(*attempt);

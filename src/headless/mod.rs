@@ -284,6 +284,8 @@ impl Run {
             | Event::Reviewed { .. }
             | Event::Context(_)
             | Event::Compacting { .. }
+            | Event::Input { .. }
+            | Event::Queued { .. }
             | Event::Goal(_)
             | Event::Verifying { .. }
             | Event::Verified(_)

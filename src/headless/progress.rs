@@ -187,6 +187,21 @@ impl Progress {
                     &format!("not made, all stays as it is: {reason}"),
                 );
             }
+            Event::Input { id, state, .. } => {
+                let (word, reason) = super::show::input_state(state);
+                let reason = reason.map(|reason| format!(": {reason}"));
+                let reason = reason.unwrap_or_default();
+                self.line("message", &format!("{id} {word}{reason}"));
+            }
+            Event::Queued { held, pending } => {
+                let held = if *held { ", held" } else { "" };
+                let count = counted(pending.len() as u64, "message");
+                self.line("queued", &format!("{count}{held}"));
+                for one in pending {
+                    let way = super::show::way(one.way);
+                    self.line("", &format!("{} ({way}) {}", one.id, one.text));
+                }
+            }
             Event::Goal(goal) => {
                 // The rest of it stands above, or in the receipt.
                 let goal = super::show::goal(goal.as_ref());

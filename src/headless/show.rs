@@ -4,7 +4,7 @@
 //! clock(72 s) → "1:12"     seconds(1.234 s) → "1.2 s"     speed(80, 2 s) → Some("40 tokens/s")
 //! ```
 
-use crate::protocol::{FileChange, Goal, GoalState};
+use crate::protocol::{FileChange, Goal, GoalState, InputState, Way};
 use crate::text::{counted, grouped};
 use std::time::Duration;
 
@@ -24,6 +24,24 @@ pub fn seconds(time: Duration) -> String {
         0 => format!("{} ms", time.as_millis()),
         1..60 => format!("{:.1} s", time.as_secs_f64()),
         _ => clock(time),
+    }
+}
+
+/// When a message is delivered, in one word.
+pub fn way(way: Way) -> &'static str {
+    match way {
+        Way::Steer => "steer",
+        Way::Queue => "queue",
+    }
+}
+
+/// What became of a message, in one word, and why it was refused.
+pub fn input_state(state: &InputState) -> (&'static str, Option<&str>) {
+    match state {
+        InputState::Accepted => ("accepted", None),
+        InputState::Consumed => ("consumed", None),
+        InputState::Discarded => ("discarded", None),
+        InputState::Refused { reason } => ("refused", Some(reason)),
     }
 }
 

@@ -11,7 +11,7 @@
 //! │ anywhere:          Notice, Saved
 //! TurnEnded
 //! between turns: Stepped, Reviewed, each the answer to an `Op`, or a Notice that says why not; Compacting … as above
-//! at any time:   Context, Goal, each the answer to an `Op`
+//! at any time:   Input (again when it is delivered); Context, Goal, Queued, each the answer to an `Op`
 //! … further turns …
 //! Closed
 //! ```
@@ -21,8 +21,8 @@
 //! follow only after `Replied`. Invariant: every `Compacting` ends in `Compacted` or `CompactionFailed`; what the model says between them
 //! is no answer, and no call in it is taken up. Invariant: nothing follows `Closed`.
 use super::{
-    AskId, CallId, Decision, Goal, Opinion, Question, RequestId, StopReason, ToolCall, ToolOutcome,
-    TurnId, Usage,
+    AskId, CallId, Decision, Goal, InputState, Opinion, Pending, Question, RequestId, StopReason,
+    ToolCall, ToolOutcome, TurnId, Usage, Way,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -199,6 +199,22 @@ pub enum Event {
         records: u64,
         /// SHA-256 of the last one, in hex.
         head: String,
+    },
+    /// What became of a message that came while a turn ran; also the answer when its id comes again.
+    Input {
+        /// The front end's.
+        id: String,
+        /// When it is delivered.
+        way: Way,
+        /// What became of it.
+        state: InputState,
+    },
+    /// What waits.
+    Queued {
+        /// Nothing of it is delivered by itself.
+        held: bool,
+        /// In order of arrival.
+        pending: Vec<Pending>,
     },
     /// The goal as it is now; `None`: there is none.
     Goal(Option<Goal>),

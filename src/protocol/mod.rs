@@ -27,6 +27,7 @@ mod call;
 mod event;
 mod goal;
 mod ids;
+mod input;
 mod journal;
 mod message;
 mod op;
@@ -38,6 +39,7 @@ pub use event::{
 };
 pub use goal::{Goal, GoalOp, GoalState, Opinion};
 pub use ids::{AskId, CallId, RequestId, TurnId};
+pub use input::{InputState, Pending, Way};
 pub use journal::{JournalRecord, Span};
 pub use message::{Message, Note, StopReason, Usage};
 pub use op::{Act, CommandPart, Decision, Offers, Op, Question, Step};

@@ -36,6 +36,29 @@ pub enum Op {
     Context,
     /// Shorten the conversation for the model: now, or while a turn runs before its next request.
     Compact,
+    /// A message for the turn that runs: delivered before its next request. Answered by `Event::Input`, as the next two are.
+    Steer {
+        /// The front end's, never used for another message.
+        id: String,
+        /// What the person typed.
+        text: String,
+    },
+    /// A message for after the turn.
+    Queue {
+        /// The front end's, never used for another message.
+        id: String,
+        /// What the person typed.
+        text: String,
+    },
+    /// Take a message back that was not delivered yet.
+    Drop {
+        /// Which.
+        id: String,
+    },
+    /// What waits? Answered by `Event::Queued`.
+    Queued,
+    /// Go on with messages that are held.
+    Deliver,
     /// About the goal.
     Goal(GoalOp),
     /// End the engine (cancels what runs).

@@ -26,8 +26,8 @@ use super::record::{
 use crate::json::{self, Field, FieldError, MAX_TREE_BYTES, Tree, Writer};
 use crate::policy::Profile;
 use crate::protocol::{
-    CallId, CommandRun, DecidedBy, Decision, FileChange, Goal, GoalState, Message, Note, Receipt,
-    Status, ToolCall, TurnId,
+    CallId, CommandRun, DecidedBy, Decision, FileChange, Goal, GoalState, Message, Note, Pending,
+    Receipt, Status, ToolCall, TurnId, Way,
 };
 use crate::sha256::hex;
 use crate::sys::clock;
@@ -256,6 +256,18 @@ fn content(json: &mut Writer, record: &Record) {
             json.end_array().key("before").u64(checkpoint.before);
             json.key("after").u64(checkpoint.after);
         }
+        Record::Accepted(pending) => {
+            json.string("accepted").key("id").string(&pending.id);
+            json.key("way").string(match pending.way {
+                Way::Steer => "steer",
+                Way::Queue => "queue",
+            });
+            json.key("text").string(&pending.text);
+        }
+        Record::Settled { id, consumed } => {
+            json.string("settled").key("id").string(id);
+            json.key("consumed").bool(*consumed);
+        }
         Record::Goal(goal) => {
             json.string("goal").key("objective").string(&goal.objective);
             if let Some(limit) = goal.limit {
@@ -432,6 +444,22 @@ fn record(line: &Field<'_>) -> Result<Option<Record>, FieldError> {
         },
         "checkpoint" => Record::Checkpoint(checkpoint(line)?),
         "goal" => Record::Goal(goal(line)?),
+        "accepted" => {
+            let way = line.member("way")?;
+            Record::Accepted(Pending {
+                id: text("id")?,
+                way: match way.string()? {
+                    "steer" => Way::Steer,
+                    "queue" => Way::Queue,
+                    _ => return Err(way.error("`steer` or `queue`")),
+                },
+                text: text("text")?,
+            })
+        }
+        "settled" => Record::Settled {
+            id: text("id")?,
+            consumed: line.member("consumed")?.bool()?,
+        },
         "gap" => Record::Gap {
             log: text("log")?,
             length: number("length")?,

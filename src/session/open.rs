@@ -244,6 +244,8 @@ fn mend(records: &mut [Record]) {
             | Record::Receipt { .. }
             | Record::Checkpoint(_)
             | Record::Goal(_)
+            | Record::Accepted(_)
+            | Record::Settled { .. }
             | Record::Gap { .. }
             | Record::Unknown { .. } => {}
         }
@@ -317,6 +319,8 @@ fn interrupted(records: &[Record], times: &[SystemTime]) -> Option<Interrupted> 
             | Record::Edit(_)
             | Record::Checkpoint(_)
             | Record::Goal(_)
+            | Record::Accepted(_)
+            | Record::Settled { .. }
             | Record::Gap { .. }
             | Record::Lost { .. }
             | Record::Unknown { .. } => {}

@@ -11,6 +11,8 @@
 //! Edit        a file is about to change, with both hashes
 //! Receipt     a turn ended
 //! Checkpoint  the model sees less from here on; the log holds all
+//! Accepted    a message came while a turn ran
+//! Settled     it was delivered, or dropped
 //! Goal        the goal from here on
 //! Gap         a damaged log was left for a new one
 //! Lost        records that cannot be read stood here
@@ -27,7 +29,9 @@
 use super::SessionId;
 use crate::json::Tree;
 use crate::policy::Profile;
-use crate::protocol::{CallId, DecidedBy, Decision, Goal, JournalRecord, Message, Receipt, TurnId};
+use crate::protocol::{
+    CallId, DecidedBy, Decision, Goal, JournalRecord, Message, Pending, Receipt, TurnId,
+};
 use std::time::SystemTime;
 
 /// SHA-256.
@@ -78,6 +82,15 @@ pub enum Record {
     },
     /// The conversation was shortened for the model.
     Checkpoint(Checkpoint),
+    /// A message came while a turn ran. It waits until it is settled.
+    Accepted(Pending),
+    /// A message waits no longer.
+    Settled {
+        /// Which.
+        id: String,
+        /// It is in the conversation; false: it was dropped.
+        consumed: bool,
+    },
     /// The goal as it is from here on: the last one counts.
     Goal(Goal),
     /// The log before this one was damaged; it was left as it is, and the records go on in this one.
@@ -121,6 +134,8 @@ impl Record {
             | Record::Receipt { .. }
             | Record::Checkpoint(_)
             | Record::Goal(_)
+            | Record::Accepted(_)
+            | Record::Settled { .. }
             | Record::Gap { .. }
             | Record::Lost { .. }
             | Record::Unknown { .. } => None,

@@ -284,6 +284,13 @@ pub(crate) fn show(events: &[Event]) -> Vec<String> {
             } => format!("compacted {before} to {after}, {left_out} left out, number {count}"),
             Event::CompactionFailed { reason } => format!("not compacted: {reason}"),
             Event::Saved { records, .. } => format!("saved {records}"),
+            Event::Input { id, way, state } => format!("input {id} {way:?}: {state:?}"),
+            Event::Queued { held, pending } => {
+                let pending = pending.iter().map(|p| format!("{} {:?}", p.id, p.way));
+                let pending = pending.collect::<Vec<_>>().join(", ");
+                let held = if *held { " held" } else { "" };
+                format!("queued{held}: {pending}")
+            }
             Event::Goal(None) => "no goal".to_string(),
             Event::Goal(Some(goal)) => format!(
                 "goal {:?}, rejected {}: {}",

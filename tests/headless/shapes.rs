@@ -4,9 +4,9 @@ use zcoder::config::help;
 use zcoder::headless::event_line;
 use zcoder::json::Tree;
 use zcoder::protocol::{
-    AskId, CallId, ContextReport, DecidedBy, Decision, Event, Facts, Level, Opinion, Question,
-    Receipt, RequestId, Status, StepReport, StopReason, ToolCall, ToolOutcome, ToolStatus, TurnId,
-    Usage, Waiting,
+    AskId, CallId, ContextReport, DecidedBy, Decision, Event, Facts, InputState, Level, Opinion,
+    Question, Receipt, RequestId, Status, StepReport, StopReason, ToolCall, ToolOutcome,
+    ToolStatus, TurnId, Usage, Waiting, Way,
 };
 
 /// What follows an event here. Exhaustive: a new event does not build before it has a place, and then it needs a row.
@@ -144,7 +144,16 @@ fn next(event: Option<&Event>) -> Option<Event> {
             compactions: 0,
             rows: Vec::new(),
         }),
-        Some(Event::Context(_)) => Event::Goal(None),
+        Some(Event::Context(_)) => Event::Input {
+            id: word(),
+            way: Way::Steer,
+            state: InputState::Accepted,
+        },
+        Some(Event::Input { .. }) => Event::Queued {
+            held: false,
+            pending: Vec::new(),
+        },
+        Some(Event::Queued { .. }) => Event::Goal(None),
         Some(Event::Goal(_)) => Event::Verifying { attempt: 1 },
         Some(Event::Verifying { .. }) => Event::Verified(Opinion {
             accepted: false,

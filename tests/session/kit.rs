@@ -7,8 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use zcoder::json::Tree;
 use zcoder::policy::Profile;
 use zcoder::protocol::{
-    CallId, CommandRun, DecidedBy, Decision, FileChange, Goal, GoalState, Message, Note, Receipt,
-    Status, ToolCall, TurnId,
+    CallId, CommandRun, DecidedBy, Decision, FileChange, Goal, GoalState, Message, Note, Pending,
+    Receipt, Status, ToolCall, TurnId, Way,
 };
 use zcoder::session::{
     Author, Checkpoint, Edit, FrontEnd, Header, Log, ModelRecord, Origin, Record, SessionId, Store,
@@ -222,6 +222,20 @@ pub(crate) fn every_record() -> Vec<Record> {
             before: 31_000,
             after: 4_000,
         }),
+        Record::Accepted(Pending {
+            id: text("a1"),
+            way: Way::Steer,
+            text: text(odd),
+        }),
+        Record::Accepted(Pending {
+            id: text("a2"),
+            way: Way::Queue,
+            text: text(""),
+        }),
+        Record::Settled {
+            id: text("a1"),
+            consumed: true,
+        },
         Record::Goal(Goal {
             objective: text(odd),
             limit: None,

@@ -310,6 +310,8 @@ impl Show {
             | Event::Compacting { .. }
             | Event::Compacted { .. }
             | Event::CompactionFailed { .. }
+            | Event::Input { .. }
+            | Event::Queued { .. }
             | Event::Goal(_)
             | Event::Verifying { .. }
             | Event::Verified(_)

@@ -92,6 +92,14 @@ pub(super) fn blocks(record: &Record, at: SystemTime) -> Vec<Block> {
                 text: words(&checkpoint.note).to_string(),
             }]
         }
+        Record::Accepted(pending) => vec![Block::Exact {
+            label: "said meanwhile".to_string(),
+            text: pending.text.clone(),
+        }],
+        Record::Settled { id, consumed } => match consumed {
+            true => fact("delivered", id.clone()),
+            false => fact("dropped", id.clone()),
+        },
         Record::Goal(goal) => vec![Block::Exact {
             label: "goal".to_string(),
             text: show::goal(Some(goal)),
