@@ -2,6 +2,7 @@
 mod apart;
 mod commit;
 mod crash;
+mod killed;
 mod kit;
 mod line;
 mod open;
