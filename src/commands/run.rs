@@ -86,9 +86,10 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         true => Guidance::gather(places),
         false => Guidance::default(),
     };
+    let kept = Kept::find(&typed, &mut settings, workspace.root())?;
+    // Last: a refusal leaves no file behind that would stand in the way of the next try.
     let tap = open_tap(&settings)?;
     let tty = Tty::open();
-    let kept = Kept::find(&typed, &mut settings, workspace.root())?;
     let setup = match setup(
         &settings,
         workspace,

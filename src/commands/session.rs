@@ -6,7 +6,8 @@
 //! --continue                       the one that was at work last
 //! ```
 //!
-//! Refused, with the next step: no session here, none that begins so, several that do; one that cannot be opened.
+//! Refused, with the next step: no session here, none that begins so (another folder's is told with that folder), several that do; one
+//! that cannot be opened; to go on where no folder is for sessions.
 //!
 //! Invariant: what damage was found is told before anything is made of the session.
 //!
@@ -18,6 +19,7 @@ use crate::model::{self, Think};
 use crate::policy::Profile;
 use crate::session::{Listed, Log, ModelRecord, Opened, Record, SessionId, Store, ToolStyle};
 use crate::sys::random;
+use crate::text;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -57,7 +59,10 @@ impl Kept {
                 log: None,
             });
         }
-        let store = store(settings, root);
+        let store = store(settings, root, goes_on);
+        if goes_on && store.is_none() {
+            return Err(UsageError::NoState);
+        }
         let log = match &store {
             Some(store) if goes_on => {
                 let id = match id {
@@ -89,9 +94,9 @@ impl Kept {
 }
 
 /// Where the sessions of this folder lie.
-fn store(settings: &Settings, root: &Path) -> Option<Store> {
+fn store(settings: &Settings, root: &Path, goes_on: bool) -> Option<Store> {
     let state = settings.paths.state.as_ref();
-    if state.is_none() {
+    if state.is_none() && !goes_on {
         note(
             "zcoder: this session is kept nowhere: none of HOME, XDG_STATE_HOME and ZCODER_HOME names a folder for it \
              (--ephemeral does without one)",
@@ -109,10 +114,7 @@ pub(super) fn pick(store: &Store, given: &str) -> Result<SessionId, UsageError> 
         .filter(|listed| !given.is_empty() && listed.id.0.starts_with(given));
     let like: Vec<&Listed> = exact.map_or_else(|| like.collect(), |listed| vec![listed]);
     match like[..] {
-        [] => Err(refused(
-            given,
-            "this folder has none whose id begins so".to_string(),
-        )),
+        [] => Err(refused(given, none(store, given))),
         [one] => Ok(one.id.clone()),
         _ => {
             let ids = like.iter().take(NAMED).map(|listed| listed.id.0.as_str());
@@ -129,12 +131,24 @@ pub(super) fn pick(store: &Store, given: &str) -> Result<SessionId, UsageError> 
     }
 }
 
+/// Why no session of this folder is meant, and whose it is if it is another one's.
+fn none(store: &Store, given: &str) -> String {
+    let none = "this folder has none whose id begins so";
+    match store.elsewhere(given) {
+        None => none.to_string(),
+        Some((id, workspace)) => format!(
+            "{none}; {} is one of `{}`: go there, or name that folder with --workspace",
+            id.0,
+            text::line(&workspace)
+        ),
+    }
+}
+
 /// The session that was at work last.
 pub(super) fn last_one(store: &Store) -> Result<SessionId, UsageError> {
     let all = list(store)?;
     let last = all.into_iter().find(|listed| listed.prompted);
-    last.map(|listed| listed.id)
-        .ok_or_else(|| refused("--continue", "this folder has none yet".to_string()))
+    last.map(|listed| listed.id).ok_or(UsageError::NoSession)
 }
 
 /// All of this folder, the one that was at work last first.

@@ -172,6 +172,8 @@ pub enum UsageError {
     },
     /// No folder for what is kept.
     NoState,
+    /// `--continue` in a folder without one.
+    NoSession,
     /// A prompt of blanks only.
     EmptyPrompt {
         /// `--prompt` or `standard input`.
@@ -373,6 +375,9 @@ impl fmt::Display for UsageError {
             },
             UsageError::NoState => f.write_str(
                 "there are no sessions: none of HOME, XDG_STATE_HOME and ZCODER_HOME names a folder for them",
+            ),
+            UsageError::NoSession => f.write_str(
+                "this folder has no session to go on with; drop --continue to begin one",
             ),
             UsageError::Goal { cause } => f.write_str(cause),
             UsageError::EmptyPrompt { source } => write!(

@@ -15,7 +15,7 @@ use super::SessionId;
 use super::back::Back;
 use super::disk::Disk;
 use super::error::CommitError;
-use super::forward::Forward;
+use super::forward::{Forward, Passed};
 use super::line::MAX_LINE_BYTES;
 use super::list::{self, Listed};
 use super::lock;
@@ -186,6 +186,35 @@ impl Store {
     /// The sessions, the one that was at work last first.
     pub fn list(&self) -> io::Result<Vec<Listed>> {
         list::list(&self.disk, &self.folder)
+    }
+
+    /// The one session of all other workspaces whose id begins so, and its workspace.
+    pub fn elsewhere(&self, beginning: &str) -> Option<(SessionId, String)> {
+        let all = self.folder.parent().filter(|_| !beginning.is_empty())?;
+        let mut found = None;
+        for name in list::names(all).ok()? {
+            let folder = all.join(name);
+            if folder == self.folder {
+                continue;
+            }
+            // A file beside the folders has no names in it.
+            for id in list::names(&folder).unwrap_or_default() {
+                if !id.starts_with(beginning) || id.starts_with('.') {
+                    continue;
+                }
+                if found.replace((folder.join(&id), SessionId(id))).is_some() {
+                    return None;
+                }
+            }
+        }
+        let (folder, id) = found?;
+        match Forward::begin(&self.disk, &folder).ok()?.next() {
+            Ok(Some(Passed::Record(entry))) => match entry.record {
+                Record::Session(header) => Some((id, header.workspace)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Where a session lies; an id that is no plain name is none.

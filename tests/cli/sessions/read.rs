@@ -1,7 +1,7 @@
 //! Listing, showing, exporting.
 
 use super::kit::{Kit, header, id, title, turn, two_requests, user};
-use crate::support::run::Screen;
+use crate::support::run::{Screen, run};
 use std::fs;
 use zcoder::json::Tree;
 
@@ -46,6 +46,51 @@ fn a_session_is_found_by_the_beginning_of_its_id() {
 }
 
 #[test]
+fn a_session_of_another_folder_is_named_with_that_folder() {
+    let kit = Kit::new();
+    for second in [1, 2] {
+        kit.session(second, &[header(second), turn(1, "one"), user("one")]);
+    }
+    let other = kit.temp.path().join("other");
+    fs::create_dir(&other).expect("a folder");
+    let none = "this folder has none whose id begins so";
+    let place = "is one of `/home/me/app`: go there, or name that folder with --workspace";
+    let list = "`zcoder sessions` lists those of this folder";
+    for (given, more) in [
+        ("20260821-090001", format!("; {} {place}", id(1))),
+        // Two of them.
+        ("20260821-09000", String::new()),
+        ("", String::new()),
+        ("..", String::new()),
+    ] {
+        let args: [&[&str]; 2] = [
+            &["sessions", "show", given],
+            &["-p", "x", "--resume", given],
+        ];
+        for args in args {
+            let ran = run(kit.command(args).current_dir(&other));
+            let err = format!("zcoder: no session `{given}`: {none}{more}\n{list}\n");
+            assert_eq!((ran.code, ran.err), (Some(2), err), "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn where_there_is_nothing_to_go_on_with_no_other_session_is_begun_and_no_file_is_made() {
+    let kit = Kit::new();
+    let file = kit.temp.path().join("ws/r");
+    let none = "zcoder: this folder has no session to go on with; drop --continue to begin one\n";
+    kit.check(&["-c", "-p", "x", "--record", "r"], 2, "", none);
+    let nowhere = "zcoder: there are no sessions: none of HOME, XDG_STATE_HOME and ZCODER_HOME names a folder for them\n";
+    for more in [&["--continue"][..], &["--resume", "2026"]] {
+        let mut bare = kit.command(&[&["-p", "x", "--debug-log", "r"], more].concat());
+        let ran = run(bare.env_remove("ZCODER_HOME"));
+        assert_eq!((ran.code, ran.err.as_str()), (Some(2), nowhere));
+    }
+    assert!(!file.exists());
+}
+
+#[test]
 fn wrong_words_are_answered_with_the_right_ones() {
     let kit = Kit::new();
     for (args, err) in [
@@ -70,7 +115,7 @@ fn wrong_words_are_answered_with_the_right_ones() {
     }
     let mut bare = kit.command(&["sessions"]);
     bare.env_remove("ZCODER_HOME");
-    let ran = crate::support::run::run(&mut bare);
+    let ran = run(&mut bare);
     assert_eq!(
         (ran.code, ran.err.as_str()),
         (
