@@ -81,7 +81,7 @@ fn a_wrong_command_line_is_exit_code_2_and_nothing_on_standard_output() {
         ),
         (
             &["wire"],
-            "zcoder: `zcoder wire` needs more words: zcoder wire FILE\n",
+            "zcoder: `zcoder wire` needs more words: zcoder wire FILE|SESSION\n",
         ),
         (
             &["models", "x"],

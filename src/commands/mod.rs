@@ -14,7 +14,7 @@
 //!                                ├─ Config   config.rs   every setting and where it came from
 //!                                ├─ Paths    places.rs   where everything lies; Purge too: removing what runs left
 //!                                ├─ Decode   decode.rs   bytes → a shipped decoder → its steps
-//!                                ├─ Wire     wire.rs     a recorded file, readable
+//!                                ├─ Wire     wire.rs     a recorded file, or what a session kept of its exchanges, readable
 //!                                ├─ StandIn  standin.rs  the stand-in model, for curl and for ourselves
 //!                                ├─ Demo     demo.rs     stand-in + ordinary agent on a sample project
 //!                                ├─ Man      man.rs      the manual page
@@ -40,6 +40,7 @@ mod man;
 mod models;
 mod places;
 mod policy;
+mod ring;
 mod rules;
 mod run;
 mod session;
@@ -52,8 +53,7 @@ mod undo;
 mod wire;
 
 use crate::config::{
-    Command, DemoSettings, Paths, StandInSettings, Typed, UsageError, arguments, current_folder,
-    layers, settings, variable,
+    Command, DemoSettings, Paths, StandInSettings, Typed, UsageError, arguments, layers, variable,
 };
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::protocol::DecidedBy;
@@ -102,13 +102,7 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
             Ok(places::purge(typed))
         }
         Command::Decode => decode::run(typed),
-        Command::Wire => {
-            let [file] = words(typed)?;
-            Ok(wire::run(&settings::absolute(
-                file,
-                current_folder().as_deref(),
-            )))
-        }
+        Command::Wire => wire::run(typed, words(typed)?),
         Command::StandIn => {
             words::<0>(typed)?;
             Ok(standin::run(&StandInSettings::resolve(typed)?))

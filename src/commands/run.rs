@@ -17,6 +17,7 @@
 //! Read next: `headless/mod.rs`, then `engine/turn.rs`.
 
 use super::brought::{ALL, Brought, PERMISSIONS};
+use super::ring::Ring;
 use super::session::Kept;
 use super::{configured, guided, taps, undo};
 use crate::config::{
@@ -87,8 +88,9 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         false => Guidance::default(),
     };
     let kept = Kept::find(&typed, &mut settings, workspace.root())?;
+    let ring = kept.sessions().map(Ring::new).filter(|_| settings.wire);
     // Last: a refusal leaves no file behind that would stand in the way of the next try.
-    let tap = open_tap(&settings)?;
+    let tap = open_tap(&settings, ring)?;
     let tty = Tty::open();
     let setup = match setup(
         &settings,
@@ -323,7 +325,7 @@ pub(super) fn read_stdin(limit: usize, waiting: Option<&str>) -> Result<Vec<u8>,
 }
 
 /// The files of `--record` and `--debug-log`. A record never overwrites: it may be the only copy of an hour's work.
-fn open_tap(settings: &Settings) -> Result<Tap, UsageError> {
+fn open_tap(settings: &Settings, ring: Option<Ring>) -> Result<Tap, UsageError> {
     let mut private = OpenOptions::new();
     private.mode(0o600);
     let open = |path: &Path, flag: &'static str, options: &OpenOptions| {
@@ -350,7 +352,7 @@ fn open_tap(settings: &Settings) -> Result<Tap, UsageError> {
         }
         None => None,
     };
-    taps::tap(record, log).map_err(|error| UsageError::File {
+    taps::tap(record, log, ring).map_err(|error| UsageError::File {
         source: Source::Flag("--record"),
         file: settings
             .record

@@ -78,6 +78,11 @@ impl Kept {
         Ok(Kept { store, log })
     }
 
+    /// The folder with the sessions of the workspace; `None`: this run is kept nowhere.
+    pub(super) fn sessions(&self) -> Option<&Path> {
+        self.store.as_ref().map(Store::folder)
+    }
+
     /// The log, the folder for outputs of commands, and whether that goes with the run. The error is the system's (no randomness).
     pub(super) fn begin(self, profile: Profile, temp: &Path) -> io::Result<(Log, PathBuf, bool)> {
         let Some(store) = self.store else {
@@ -108,25 +113,32 @@ fn store(settings: &Settings, root: &Path, goes_on: bool) -> Option<Store> {
 /// The session whose id begins so.
 pub(super) fn pick(store: &Store, given: &str) -> Result<SessionId, UsageError> {
     let all = list(store)?;
-    let exact = all.iter().find(|listed| listed.id.0 == given);
-    let like = all
+    let ids: Vec<&str> = all.iter().map(|listed| listed.id.0.as_str()).collect();
+    match among(&ids, given)? {
+        Some(id) => Ok(SessionId(id.to_string())),
+        None => Err(refused(given, none(store, given))),
+    }
+}
+
+/// The id that begins so; several are refused.
+pub(super) fn among<'i>(ids: &[&'i str], given: &str) -> Result<Option<&'i str>, UsageError> {
+    if let Some(exact) = ids.iter().find(|id| **id == given) {
+        return Ok(Some(exact));
+    }
+    let like = ids
         .iter()
-        .filter(|listed| !given.is_empty() && listed.id.0.starts_with(given));
-    let like: Vec<&Listed> = exact.map_or_else(|| like.collect(), |listed| vec![listed]);
+        .filter(|id| !given.is_empty() && id.starts_with(given));
+    let like: Vec<&str> = like.copied().collect();
     match like[..] {
-        [] => Err(refused(given, none(store, given))),
-        [one] => Ok(one.id.clone()),
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
         _ => {
-            let ids = like.iter().take(NAMED).map(|listed| listed.id.0.as_str());
-            let ids: Vec<&str> = ids.collect();
             let more = match like.len() > NAMED {
                 true => " and others",
                 false => "",
             };
-            Err(refused(
-                given,
-                format!("several begin so: {}{more}", ids.join(", ")),
-            ))
+            let named = like[..like.len().min(NAMED)].join(", ");
+            Err(refused(given, format!("several begin so: {named}{more}")))
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What watches a turn for the user: `--record` (every byte, playable) and `--debug-log` (every stage, readable). Made here,
-//! called by the model and the engine at each boundary.
+//! What watches a turn for the user: `--record` (every byte, playable), `--debug-log` (every stage, readable), and the session's ring of
+//! exchanges (`ring.rs`). Made here, called by the model and the engine at each boundary.
 //!
 //! ```text
 //! +0.004 1 op         prompt: fix it
@@ -19,6 +19,7 @@
 //!
 //! Read next: `model/script.rs`, the format of the record.
 
+use super::ring::Ring;
 use crate::headless::{self, out::complain};
 use crate::model::script::Recorder;
 use crate::protocol::{Decision, Message, Op, Stage, Tap};
@@ -26,23 +27,28 @@ use crate::text;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 const LINE_CHARS: usize = 2_000;
 
-/// Both watchers in one tap; off when there is none.
-pub(super) fn tap(record: Option<File>, log: Option<File>) -> io::Result<Tap> {
+/// All watchers in one tap; off when there is none.
+pub(super) fn tap(record: Option<File>, log: Option<File>, ring: Option<Ring>) -> io::Result<Tap> {
     let record = record.map(Recorder::new).transpose()?;
-    if record.is_none() && log.is_none() {
+    if record.is_none() && log.is_none() && ring.is_none() {
         return Ok(Tap::default());
     }
     let began = Instant::now();
     // The engine, the model's worker and the front end call from their own threads; nobody holds the lock for longer than a write.
     let record = Mutex::new(record);
     let log = Mutex::new(log);
+    let ring = Mutex::new(ring);
     Ok(Tap(Some(Arc::new(move |stage: &Stage<'_>| {
         let now = Instant::now();
         watch(&record, "--record", |recorder| keep(recorder, stage, now));
+        watch(&ring, "the record of exchanges", |ring| {
+            ring.see(stage, now)
+        });
         watch(&log, "--debug-log", |file| {
             file.write_all(line(stage, now.duration_since(began).as_secs_f64()).as_bytes())
         });
@@ -67,11 +73,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn keep(recorder: &mut Recorder, stage: &Stage<'_>, now: Instant) -> io::Result<()> {
+    let here = thread::current().id();
     match stage {
-        Stage::ExchangeBegins(_) => recorder.begin(now),
-        Stage::RequestBytes(bytes) => recorder.request(bytes, now),
-        Stage::WireBytes(bytes) => recorder.received(bytes, now),
-        Stage::ExchangeEnds => recorder.end(),
+        Stage::ExchangeBegins(_) => recorder.begin(here, now),
+        Stage::RequestBytes(bytes) => recorder.request(here, bytes, now),
+        Stage::WireBytes(bytes) => recorder.received(here, bytes, now),
+        Stage::ExchangeEnds => recorder.end(here),
         Stage::Op(_)
         | Stage::BodyBytes(_)
         | Stage::Record(_)

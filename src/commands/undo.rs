@@ -20,10 +20,12 @@
 //! Read next: `undo/past.rs`.
 
 use super::run::open_workspace;
+use super::session;
 use crate::config::{self, Id, Paths, Typed, UsageError, current_folder, paths, utf8};
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::show;
 use crate::protocol::FileChange;
+use crate::session as sessions;
 use crate::sys::Cancel;
 use crate::sys::tty::Tty;
 use crate::text;
@@ -94,9 +96,16 @@ impl Session {
         let folders = Paths::find(&config::variable);
         let place = paths::place(typed, &folders, current_folder().as_deref())?;
         let workspace = open_workspace(&place.folder, folders.off_limits())?;
-        let store = folders
-            .state
-            .map(|state| Store::new(&state, workspace.root()));
+        let state = folders.state.as_deref();
+        let store = state.map(|state| Store::new(state, workspace.root()));
+        let id = match (&store, state, id) {
+            (Some(store), Some(state), Some(given)) => Some(full(
+                store,
+                &sessions::Store::new(state, workspace.root()),
+                given,
+            )?),
+            (_, _, id) => id,
+        };
         Ok(Session {
             workspace,
             store,
@@ -210,6 +219,18 @@ impl Session {
             Ok(say(&text))
         }))
     }
+}
+
+/// The whole id: of those of the list, and of what `zcoder tool` edited, which is in no list.
+fn full(store: &Store, sessions: &sessions::Store, given: String) -> Result<String, UsageError> {
+    let listed = session::list(sessions)?;
+    let journals = store.sessions().unwrap_or_default();
+    let mut ids: Vec<&str> = listed.iter().map(|listed| listed.id.0.as_str()).collect();
+    ids.extend(journals.iter().map(String::as_str));
+    ids.sort_unstable_by(|a, b| b.cmp(a));
+    ids.dedup();
+    let found = session::among(&ids, &given)?.map(str::to_string);
+    Ok(found.unwrap_or(given))
 }
 
 fn force(typed: &Typed) -> Force {

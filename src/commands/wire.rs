@@ -21,14 +21,19 @@
 //!
 //! Next: `model/script.rs`, the format.
 
-use crate::headless::out::{complain, exit, with_stdout};
+use super::ring;
+use super::sessions::Here;
+use crate::config::{Typed, UsageError, current_folder, settings};
+use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::http::{BodyDecoder, Framing, Head, HeadDecoder, Limits};
 use crate::lines::{self, Ndjson};
 use crate::model::ollama::Record;
 use crate::model::script::{Exchange, Script, Step};
-use crate::sys::file;
+use crate::sys::file as files;
 use crate::text::{self, counted};
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -38,10 +43,40 @@ const EXCERPT: usize = 160;
 /// A larger file is not a recording of ours: a session's exchanges stay far below.
 const FILE_BYTES: u64 = 256 << 20;
 
+/// Remarks about the whole stand within these.
+const HEAD_BYTES: usize = 256;
+
 /// One record at most.
 const RECORD_BYTES: usize = 16 << 20;
 
-pub(super) fn run(path: &Path) -> u8 {
+/// `zcoder wire FILE|SESSION`
+pub(super) fn run(typed: &Typed, words: &[OsString; 1]) -> Result<u8, UsageError> {
+    let [word] = words;
+    let path = settings::absolute(word, current_folder().as_deref());
+    if path.exists() || !is_like_an_id(word) {
+        return Ok(file(&path));
+    }
+    let here = Here::find(typed)?;
+    let (store, id) = here.named(word)?;
+    let path = store.folder().join(&id.0).join(ring::NAME);
+    if !path.exists() {
+        complain(&format!(
+            "session {} has kept no exchanges: none of its turns has ended, or the setting `wire` is off",
+            id.0
+        ));
+        return Ok(exit::FAILED);
+    }
+    Ok(file(&path))
+}
+
+/// A date, or the beginning of one, and what may follow it in the id of a session.
+fn is_like_an_id(word: &OsString) -> bool {
+    let bytes = word.as_bytes();
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+    bytes.iter().take(2).all(u8::is_ascii_digit) && bytes.iter().all(plain)
+}
+
+fn file(path: &Path) -> u8 {
     let shown = text::visible(&path.to_string_lossy()).into_owned();
     let bytes = match read(path) {
         Ok(bytes) => bytes,
@@ -50,6 +85,10 @@ pub(super) fn run(path: &Path) -> u8 {
             return exit::FAILED;
         }
     };
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD_BYTES)]);
+    for line in head.lines().filter(|line| line.starts_with(ring::DROPPED)) {
+        note(line.trim_start_matches("# "));
+    }
     let (script, error) = Script::parse_prefix(&bytes);
     let code = with_stdout(|out| {
         for (index, exchange) in script.exchanges.iter().enumerate() {
@@ -68,7 +107,7 @@ pub(super) fn run(path: &Path) -> u8 {
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = file::open_regular(path)?;
+    let file = files::open_regular(path)?;
     file.take(FILE_BYTES + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > FILE_BYTES {
         true => Err(io::Error::other(

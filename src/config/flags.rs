@@ -54,7 +54,7 @@ pub enum Command {
     Purge,
     /// `zcoder decode STAGE [FILE|-]`
     Decode,
-    /// `zcoder wire FILE`
+    /// `zcoder wire FILE|SESSION`
     Wire,
     /// `zcoder standin`
     StandIn,
@@ -184,8 +184,8 @@ pub const COMMANDS: &[CommandRow] = &[
     CommandRow {
         command: Command::Wire,
         name: "wire",
-        words: "FILE",
-        about: "read a file written by --record",
+        words: "FILE|SESSION",
+        about: "read a file written by --record, or the last exchanges of a session",
     },
     CommandRow {
         command: Command::StandIn,
@@ -493,6 +493,7 @@ const PLACES: &[Command] = &[
     Command::Trust,
     Command::Config,
     Command::Paths,
+    Command::Wire,
 ];
 const YES: &[Command] = &[
     Command::Run,

@@ -44,7 +44,7 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 /// The first line of every script.
-const HEADER: &str = "zcoder script 1";
+pub const HEADER: &str = "zcoder script 1";
 
 /// Bytes of text after which the writer begins a new line.
 const LINE_BYTES: usize = 120;
@@ -494,7 +494,9 @@ fn hang(mut stream: &TcpStream, stop: &dyn Fn() -> bool) -> io::Result<()> {
 /// runs is kept and follows it, so that each stands in one piece.
 #[derive(Debug)]
 pub struct Recorder {
-    file: File,
+    /// `None`: to `text`, until somebody takes it.
+    file: Option<File>,
+    text: Vec<u8>,
     first: Option<Instant>,
     /// The streaming one at 0. An exchange that is over but has to wait for it stays in the list.
     open: Vec<Open>,
@@ -517,20 +519,34 @@ impl Recorder {
     pub fn new(mut file: File) -> io::Result<Recorder> {
         file.write_all(format!("{HEADER}\n").as_bytes())?;
         Ok(Recorder {
-            file,
-            first: None,
-            open: Vec::new(),
+            file: Some(file),
+            ..Recorder::in_memory()
         })
     }
 
-    /// An exchange begins on this thread.
-    pub fn begin(&mut self, now: Instant) -> io::Result<()> {
+    /// Writes to memory, and without the first line of a script.
+    pub fn in_memory() -> Recorder {
+        Recorder {
+            file: None,
+            text: Vec::new(),
+            first: None,
+            open: Vec::new(),
+        }
+    }
+
+    /// What was written to memory since the last call.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.text)
+    }
+
+    /// An exchange begins on a thread.
+    pub fn begin(&mut self, thread: ThreadId, now: Instant) -> io::Result<()> {
         let first = *self.first.get_or_insert(now);
         let mut text = Vec::new();
         write_exchange_line(&mut text, now.saturating_duration_since(first));
         text.extend_from_slice(b"request\n");
         self.open.push(Open {
-            thread: thread::current().id(),
+            thread,
             ended: false,
             last: now,
             head: Some(Vec::new()),
@@ -539,9 +555,9 @@ impl Recorder {
         self.write_streaming()
     }
 
-    /// Request bytes were sent by this thread's latest exchange.
-    pub fn request(&mut self, bytes: &[u8], now: Instant) -> io::Result<()> {
-        let Some(open) = self.current() else {
+    /// Request bytes were sent by the thread's latest exchange.
+    pub fn request(&mut self, thread: ThreadId, bytes: &[u8], now: Instant) -> io::Result<()> {
+        let Some(open) = self.current(thread) else {
             return Ok(());
         };
         open.last = now;
@@ -560,8 +576,8 @@ impl Recorder {
     }
 
     /// Response bytes came in one read.
-    pub fn received(&mut self, bytes: &[u8], now: Instant) -> io::Result<()> {
-        let Some(open) = self.current() else {
+    pub fn received(&mut self, thread: ThreadId, bytes: &[u8], now: Instant) -> io::Result<()> {
+        let Some(open) = self.current(thread) else {
             return Ok(());
         };
         open.flush_head();
@@ -572,10 +588,10 @@ impl Recorder {
         self.write_streaming()
     }
 
-    /// This thread's latest exchange is over. Its bytes are on the disk when this returns, unless one that began before
+    /// The thread's latest exchange is over. Its bytes are on the disk when this returns, unless one that began before
     /// it still runs.
-    pub fn end(&mut self) -> io::Result<()> {
-        let Some(open) = self.current() else {
+    pub fn end(&mut self, thread: ThreadId) -> io::Result<()> {
+        let Some(open) = self.current(thread) else {
             return Ok(());
         };
         open.flush_head();
@@ -586,21 +602,25 @@ impl Recorder {
             self.open.remove(0);
             self.write_streaming()?;
         }
-        self.file.sync_data()
+        self.file.as_ref().map_or(Ok(()), File::sync_data)
     }
 
-    fn current(&mut self) -> Option<&mut Open> {
-        let here = thread::current().id();
+    fn current(&mut self, thread: ThreadId) -> Option<&mut Open> {
         let mut open = self.open.iter_mut().rev();
-        open.find(|open| open.thread == here && !open.ended)
+        open.find(|open| open.thread == thread && !open.ended)
     }
 
     fn write_streaming(&mut self) -> io::Result<()> {
         let Some(open) = self.open.first_mut() else {
             return Ok(());
         };
-        self.file.write_all(&open.text)?;
-        open.text.clear();
+        match &mut self.file {
+            Some(file) => {
+                file.write_all(&open.text)?;
+                open.text.clear();
+            }
+            None => self.text.append(&mut open.text),
+        }
         Ok(())
     }
 }

@@ -4,3 +4,4 @@ mod audit;
 mod change;
 mod kit;
 mod read;
+mod wire;

@@ -294,27 +294,30 @@ fn a_recording_is_a_script_without_secrets() {
     let file = fs::File::create(&path).expect("a file");
     let mut recorder = Recorder::new(file).expect("a header");
     let start = Instant::now();
+    let here = std::thread::current().id();
     let after = |ms| start + Duration::from_millis(ms);
-    recorder.begin(start).expect("begin");
+    recorder.begin(here, start).expect("begin");
     let head = b"POST / HTTP/1.1\r\nAuthorization: Bearer abc\r\nX: y\r\n\r\n";
-    recorder.request(&head[..30], start).expect("request");
-    recorder.request(&head[30..], start).expect("request");
-    recorder.request(b"{}", after(5)).expect("request");
+    recorder.request(here, &head[..30], start).expect("request");
+    recorder.request(here, &head[30..], start).expect("request");
+    recorder.request(here, b"{}", after(5)).expect("request");
     // A second exchange on the same thread while the first is silent.
-    recorder.begin(after(10)).expect("begin");
+    recorder.begin(here, after(10)).expect("begin");
     recorder
-        .request(b"GET /api/ps HTTP/1.1\r\n\r\n", after(10))
+        .request(here, b"GET /api/ps HTTP/1.1\r\n\r\n", after(10))
         .expect("request");
-    recorder.received(b"ps", after(12)).expect("received");
-    recorder.end().expect("end");
-    recorder.received(b"one", after(25)).expect("received");
+    recorder.received(here, b"ps", after(12)).expect("received");
+    recorder.end(here).expect("end");
+    recorder
+        .received(here, b"one", after(25))
+        .expect("received");
     let so_far = Script::parse(&fs::read(&path).expect("the file")).expect("a script");
     assert_eq!(
         so_far.exchanges.len(),
         1,
         "the nested one waits for its turn"
     );
-    recorder.end().expect("end");
+    recorder.end(here).expect("end");
     let script = Script::parse(&fs::read(&path).expect("the file")).expect("a script");
     fs::remove_file(&path).expect("removed");
     let exchange = |at, request: &str, pause, answer: &str| Exchange {

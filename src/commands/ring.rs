@@ -1,0 +1,224 @@
+//! The last exchanges with the server, kept beside the session's log, for `zcoder wire SESSION`. The tap hands over what crosses the wire;
+//! it is put into the form of a script and written when a turn has ended.
+//!
+//! ```text
+//! wire      zcoder script 1
+//!           # the last exchanges of the session
+//!           # dropped 12 exchanges, 4,711,000 bytes: at most 8 MiB are kept
+//!
+//!           exchange 0.000s
+//!           request
+//!           | POST /api/chat HTTP/1.1\r\n
+//!           …
+//! ```
+//!
+//! Times count from the first exchange of the run that had it. A run that is killed in a turn leaves that turn's exchanges out.
+//!
+//! Limits: [`RING_BYTES`] of text; when it would be more, the oldest go until half of it is left. Of a turn so much is held in memory that
+//! [`HELD_BYTES`] are not passed; then it is written before the turn has ended.
+//!
+//! Invariant: while a turn runs nothing is done but copying: no text is made, no file is touched, and never is one synced.
+//! Invariant: nothing is written for a session that is not on the disk.
+//!
+//! Read next: `model/script.rs`, the form; `wire.rs`, which reads it.
+
+use crate::model::script::{HEADER, Recorder};
+use crate::protocol::{Event, Stage};
+use crate::sys::file;
+use crate::text;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::thread::{self, ThreadId};
+use std::time::Instant;
+
+/// Of the file.
+const RING_BYTES: usize = 8 << 20;
+/// Of a turn, in memory.
+const HELD_BYTES: usize = 8 << 20;
+/// A shorter file has no exchange in it.
+const HEAD_BYTES: u64 = 256;
+/// Its name, beside the log.
+pub(super) const NAME: &str = "wire";
+/// How an exchange begins. Nothing else does: bytes stand behind `| `.
+const BEGINNING: &[u8] = b"\nexchange ";
+/// How the line about what was dropped begins.
+pub(super) const DROPPED: &str = "# dropped ";
+
+/// The ring of one run.
+#[derive(Debug)]
+pub(super) struct Ring {
+    /// Where the sessions of the workspace lie.
+    sessions: PathBuf,
+    /// The session, as soon as it is on the disk.
+    session: Option<String>,
+    held: Vec<Held>,
+    bytes: usize,
+    recorder: Recorder,
+}
+
+/// What crossed the wire, when and where.
+#[derive(Debug)]
+struct Held {
+    thread: ThreadId,
+    at: Instant,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Begins,
+    Request(Vec<u8>),
+    Received(Vec<u8>),
+    Ends,
+}
+
+impl Ring {
+    pub(super) fn new(sessions: &Path) -> Ring {
+        Ring {
+            sessions: sessions.to_path_buf(),
+            session: None,
+            held: Vec::new(),
+            bytes: 0,
+            recorder: Recorder::in_memory(),
+        }
+    }
+
+    /// Looks at what crosses a boundary.
+    pub(super) fn see(&mut self, stage: &Stage<'_>, at: Instant) -> io::Result<()> {
+        let what = match stage {
+            Stage::ExchangeBegins(_) => What::Begins,
+            Stage::RequestBytes(bytes) => What::Request(bytes.to_vec()),
+            Stage::WireBytes(bytes) => What::Received(bytes.to_vec()),
+            Stage::ExchangeEnds => What::Ends,
+            Stage::Event(Event::Saved { session, .. }) => {
+                if self.session.as_ref() != Some(session) {
+                    self.session = Some(session.clone());
+                }
+                return Ok(());
+            }
+            Stage::Event(Event::TurnEnded { .. }) => return self.write(),
+            Stage::Op(_)
+            | Stage::BodyBytes(_)
+            | Stage::Record(_)
+            | Stage::Reply(_)
+            | Stage::Verdict(_)
+            | Stage::Outcome(_)
+            | Stage::Event(_) => return Ok(()),
+        };
+        if let What::Request(bytes) | What::Received(bytes) = &what {
+            self.bytes += bytes.len();
+        }
+        let thread = thread::current().id();
+        self.held.push(Held { thread, at, what });
+        match self.bytes > HELD_BYTES {
+            true => self.write(),
+            false => Ok(()),
+        }
+    }
+
+    /// Puts what is held into the file.
+    fn write(&mut self) -> io::Result<()> {
+        self.bytes = 0;
+        for Held { thread, at, what } in self.held.drain(..) {
+            match what {
+                What::Begins => self.recorder.begin(thread, at)?,
+                What::Request(bytes) => self.recorder.request(thread, &bytes, at)?,
+                What::Received(bytes) => self.recorder.received(thread, &bytes, at)?,
+                What::Ends => self.recorder.end(thread)?,
+            }
+        }
+        let text = self.recorder.take();
+        let Some(session) = &self.session else {
+            return Ok(());
+        };
+        match add(&self.sessions.join(session), &text) {
+            // The session was removed while it was at work; its next commit says so.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            added => added,
+        }
+    }
+}
+
+/// Adds exchanges to the ring in a session's folder.
+fn add(folder: &Path, text: &[u8]) -> io::Result<()> {
+    let path = folder.join(NAME);
+    let old = match file::open_regular(&path) {
+        Ok(file) => {
+            let size = file.metadata()?.len();
+            if size > HEAD_BYTES && size + text.len() as u64 <= RING_BYTES as u64 {
+                let mut file = file::open_regular_to_write(&path)?;
+                file.seek(SeekFrom::End(0))?;
+                return file.write_all(text);
+            }
+            let mut old = Vec::new();
+            file.take(2 * RING_BYTES as u64).read_to_end(&mut old)?;
+            old
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    let new = folder.join("wire.new");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = options.open(&new)?;
+    file.write_all(&turned(&old, text))?;
+    fs::rename(&new, &path)
+}
+
+/// The ring with new exchanges, and without the oldest where it would be too long.
+fn turned(old: &[u8], text: &[u8]) -> Vec<u8> {
+    let begins = next(old, 0).unwrap_or(old.len());
+    let (head, rest) = old.split_at(begins);
+    let (mut exchanges, mut bytes) = dropped(head);
+    let mut body = rest.to_vec();
+    body.extend_from_slice(text);
+    // What belongs to an exchange that was dropped goes with it.
+    let mut from = next(&body, 0).unwrap_or(body.len());
+    if body.len() > RING_BYTES - 1024 {
+        while body.len() - from > RING_BYTES / 2 {
+            exchanges += 1;
+            from = next(&body, from + 1).unwrap_or(body.len());
+        }
+        bytes += from as u64;
+    }
+    let mut out = format!("{HEADER}\n# the last exchanges of the session\n");
+    if exchanges > 0 {
+        let (exchanges, bytes) = (
+            text::counted(exchanges, "exchange"),
+            text::counted(bytes, "byte"),
+        );
+        out.push_str(&format!(
+            "{DROPPED}{exchanges}, {bytes}: at most 8 MiB are kept\n"
+        ));
+    }
+    let mut out = out.into_bytes();
+    out.extend_from_slice(&body[from..]);
+    out
+}
+
+/// Where the next exchange begins.
+fn next(bytes: &[u8], from: usize) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    let found = rest
+        .windows(BEGINNING.len())
+        .position(|piece| piece == BEGINNING);
+    found.map(|at| from + at)
+}
+
+/// Exchanges and bytes that were dropped before, as the head tells them.
+fn dropped(head: &[u8]) -> (u64, u64) {
+    let head = String::from_utf8_lossy(head);
+    let line = head.lines().find_map(|line| line.strip_prefix(DROPPED));
+    let number = |text: Option<&str>| {
+        let digits = text
+            .unwrap_or_default()
+            .split(' ')
+            .next()
+            .unwrap_or_default();
+        digits.replace(',', "").parse().unwrap_or(0)
+    };
+    let mut parts = line.unwrap_or_default().split(", ");
+    (number(parts.next()), number(parts.next()))
+}
