@@ -57,9 +57,9 @@ fn a_session_of_another_folder_is_named_with_that_folder() {
     let place = "is one of `/home/me/app`: go there, or name that folder with --workspace";
     let list = "`zcoder sessions` lists those of this folder";
     for (given, more) in [
-        ("20260821-090001", format!("; {} {place}", id(1))),
+        ("20250821-090001", format!("; {} {place}", id(1))),
         // Two of them.
-        ("20260821-09000", String::new()),
+        ("20250821-09000", String::new()),
         ("", String::new()),
         ("..", String::new()),
     ] {
