@@ -60,6 +60,20 @@ fn new_session() -> Script {
     script
 }
 
+/// An attempt before it was refused halfway, for want of room.
+fn second_attempt() -> Script {
+    let mut script = Script::on(&Layout::new());
+    let mut log = script.begin();
+    let name = format!(".new-{}", log.id().0);
+    let left = script.kit.store.folder().join(name);
+    fs::create_dir_all(left.join("output")).expect("left over");
+    fs::write(left.join("log-1.jsonl"), "{\"seq\":0,\"prev\":\"half").expect("left over");
+    fs::write(left.join("current"), "1 log-1.jsonl").expect("left over");
+    script.start = world::read(script.kit.temp.path());
+    script.say(&mut log, "one");
+    script
+}
+
 fn second_session() -> Script {
     let (start, other) = with_session(&["one"]);
     let mut script = Script::on(&start);
@@ -186,8 +200,9 @@ fn position(script: &Script, beginning: &str) -> usize {
 
 type Scenario = (&'static str, fn() -> Script);
 
-const SCENARIOS: [Scenario; 10] = [
+const SCENARIOS: [Scenario; 11] = [
     ("new session", new_session),
+    ("second attempt", second_attempt),
     ("second session", second_session),
     ("commit", commit),
     ("sizes", sizes),

@@ -143,8 +143,8 @@ fn renamed(step: &mut Step, old: &str, new: &str) {
 
 #[test]
 fn in_another_order_something_is_lost() {
-    type Mutation = fn(&mut Script);
-    let mutations: [(fn() -> Script, Mutation, &str); 4] = [
+    type Mutation = (fn() -> Script, fn(&mut Script), &'static str);
+    let mutations: [Mutation; 4] = [
         // The pointer before what it points to.
         (
             commit,
