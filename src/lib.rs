@@ -35,7 +35,7 @@
 //! | row | module | what it is |
 //! | --- | --- | --- |
 //! | 1 | [`sys`] | the operating system: signals, processes, terminal, files; the only `unsafe` |
-//! | 2 | [`text`], [`sha256`] | UTF-8 over cut points, foreign text made harmless; hashes |
+//! | 2 | [`text`], [`sha256`], [`sort`] | UTF-8 over cut points, foreign text made harmless; hashes; order |
 //! | 3 | [`json`], [`http`], [`lines`], [`diff`] | bytes ↔ values; each decoder is a small state enum that can be read alone |
 //! | 3 | [`regex`] | patterns in text, in linear time |
 //! | 3 | [`ignore`] | ignore rules as git reads them, and the walk over a tree that honors them |
@@ -73,6 +73,7 @@ pub mod protocol;
 pub mod regex;
 pub mod session;
 pub mod sha256;
+pub mod sort;
 pub mod standin;
 pub mod sys;
 pub mod text;

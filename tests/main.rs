@@ -15,6 +15,7 @@ mod protocol;
 mod regex;
 mod session;
 mod sha256;
+mod sort;
 mod standin;
 mod support;
 mod sys;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Layers from the ground up (lib.rs and design). A file may use lower rows and its own folder, not its neighbors in a row.
 const LAYERS: &[&[&str]] = &[
     &["sys"],
-    &["text", "sha256"],
+    &["text", "sha256", "sort"],
     &["json", "http", "lines", "regex", "ignore", "diff"],
     &["protocol"],
     &["policy"],

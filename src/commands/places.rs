@@ -24,6 +24,7 @@
 use crate::config::{self, Id, Paths, Source, Typed, UsageError, current_folder, layers, paths};
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::policy::trust;
+use crate::sort;
 use crate::sys::file::{self, Locked};
 use crate::sys::host;
 use crate::text;
@@ -198,7 +199,7 @@ fn outputs(temp: &Path) -> Vec<PathBuf> {
         .map(|entry| entry.path())
         .filter(left_behind)
         .collect();
-    found.sort();
+    sort::by(&mut found, Ord::cmp);
     found
 }
 

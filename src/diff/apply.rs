@@ -23,6 +23,8 @@
 
 use std::ops::Range;
 
+use crate::sort;
+
 use super::parse::{Hunk, Line, Mark};
 use super::search::{Finder, Found, Match, without_bom};
 
@@ -285,7 +287,9 @@ impl Placing<'_, '_> {
             }
         }
         // Stable: of one hunk they are in order already.
-        runs.sort_by_key(|(splice, _)| (splice.range.start, splice.range.end));
+        sort::by_key(&mut runs, |(splice, _)| {
+            (splice.range.start, splice.range.end)
+        });
         for pair in runs.windows(2) {
             let [(first, one), (second, other)] = pair else {
                 continue;
@@ -305,7 +309,7 @@ impl Placing<'_, '_> {
                 places,
             });
         }
-        self.misfits.sort_by_key(|misfit| misfit.hunk);
+        sort::by_key(&mut self.misfits, |misfit| misfit.hunk);
         self.misfits.dedup_by_key(|misfit| misfit.hunk);
         Err(self.misfits)
     }

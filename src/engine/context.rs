@@ -18,6 +18,7 @@ use super::call;
 use super::conversation::Conversation;
 use super::turn::Engine;
 use crate::protocol::{ContextReport, ContextRow, Event, Level, Message, Note, Part, ToolCall};
+use crate::sort;
 use crate::tools;
 
 /// Rows of results; the others are one row together.
@@ -159,7 +160,7 @@ impl Rows {
             .0
             .into_iter()
             .partition(|row| row.part == Part::Results);
-        results.sort_by_key(|row| std::cmp::Reverse(row.bytes));
+        sort::by_key(&mut results, |row| std::cmp::Reverse(row.bytes));
         if results.len() > MAX_RESULTS {
             let others = results.split_off(MAX_RESULTS - 1);
             results.push(ContextRow {

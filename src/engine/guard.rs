@@ -17,6 +17,7 @@
 //! Invariant: the verdict depends on nothing but the calls since the turn began or the guard was reset.
 use crate::json::{Kind, Value};
 use crate::protocol::{Facts, ToolCall, ToolOutcome};
+use crate::sort;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Repetitions after which the model is told.
@@ -144,7 +145,7 @@ fn hash_value(value: Value<'_>, hash: &mut DefaultHasher) {
     match value.kind() {
         Kind::Object => {
             let mut members: Vec<_> = value.members().collect();
-            members.sort_by_key(|(key, _)| *key);
+            sort::by_key(&mut members, |(key, _)| *key);
             members.len().hash(hash);
             for (key, member) in members {
                 key.hash(hash);

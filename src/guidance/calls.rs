@@ -19,6 +19,7 @@ use super::source::{self, Source};
 use crate::json::{Kind as Found, Value};
 use crate::policy::trust::{self, Kind, Trust};
 use crate::protocol::{Facts, ToolCall, ToolOutcome, ToolStatus};
+use crate::sort;
 use crate::text;
 use std::fs;
 use std::path::Path;
@@ -224,7 +225,7 @@ fn files(folder: &Path) -> String {
             }
         }
     }
-    names.sort_unstable();
+    sort::by(&mut names, Ord::cmp);
     more |= names.len() > MAX_FILES;
     names.truncate(MAX_FILES);
     if more {

@@ -25,6 +25,7 @@ use super::Places;
 use super::frontmatter;
 use super::source::{self, Source};
 use crate::policy::trust::{self, Kind};
+use crate::sort;
 use crate::text;
 use std::fs;
 
@@ -115,7 +116,7 @@ impl Prompts {
             let entries = fs::read_dir(&base).into_iter().flatten().flatten();
             let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
             let mut names: Vec<String> = names.filter(|name| name.ends_with(".md")).collect();
-            names.sort_unstable();
+            sort::by(&mut names, Ord::cmp);
             for name in names.iter().take(MAX_FILES) {
                 if let Some(found) = trust::find(&base, name, Kind::Guidance) {
                     let shown = source::shown(&folder.join(name), places.home.as_ref());

@@ -23,6 +23,7 @@ use super::Places;
 use super::frontmatter;
 use super::source::{self, Source, Unused};
 use crate::policy::trust::{self, Found, Kind};
+use crate::sort;
 use crate::text;
 use std::fs;
 use std::io;
@@ -133,7 +134,7 @@ fn entries(base: &Path) -> io::Result<(Vec<String>, usize)> {
     let entries = fs::read_dir(base)?.take(MAX_ENTRIES);
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
-    names.sort_unstable();
+    sort::by(&mut names, Ord::cmp);
     let more = names.len().saturating_sub(MAX_FOUND);
     names.truncate(MAX_FOUND);
     Ok((names, more))

@@ -27,6 +27,7 @@
 use super::gitignore::Verdict;
 use super::glob::Glob;
 use super::levels::{Found, Levels, Problem};
+use crate::sort;
 use crate::sys::dir::{Dir, Kind};
 use std::fs::File;
 use std::io;
@@ -382,7 +383,7 @@ impl Names {
     fn sort(&mut self) {
         let Names { bytes, spans } = self;
         let at = |span: &(u32, u32)| &bytes[span.0 as usize..span.1 as usize];
-        spans.sort_unstable_by(|a, b| at(a).cmp(at(b)));
+        sort::by(spans, |a, b| at(a).cmp(at(b)));
     }
 
     fn last(&self) -> Option<&[u8]> {

@@ -24,6 +24,7 @@
 
 use super::{Card, Loaded, ModelEntry, ToolStyle};
 use crate::protocol::Usage;
+use crate::sort;
 use crate::text::grouped;
 use std::fmt;
 
@@ -242,7 +243,7 @@ pub(super) fn near(wanted: &str, entries: &[ModelEntry]) -> Vec<String> {
             is_near.then_some((distance * 2 + tag_differs, entry))
         })
         .collect();
-    scored.sort_by_key(|(score, _)| *score);
+    sort::by_key(&mut scored, |(score, _)| *score);
     if scored.is_empty() && entries.len() <= MAX_NAMES {
         return names(entries.iter());
     }

@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 
 use crate::ignore;
 use crate::sha256;
+use crate::sort;
 use crate::sys::file;
 use crate::text::{self, counted};
 
@@ -231,7 +232,7 @@ fn entries(root: &Path, folder: &str, file: &str) -> io::Result<Vec<String>> {
             .map(|name| format!("{folder}/{name}/{file}"))
             .collect(),
     };
-    paths.sort();
+    sort::by(&mut paths, Ord::cmp);
     Ok(paths)
 }
 
@@ -375,6 +376,6 @@ pub fn all(state: &Path) -> Vec<(String, Vec<String>)> {
             (!files.is_empty()).then_some((workspace, files))
         })
         .collect();
-    all.sort();
+    sort::by(&mut all, Ord::cmp);
     all
 }

@@ -17,6 +17,7 @@
 
 use super::look::{Look, Side};
 use super::program::{Inst, Program};
+use crate::sort;
 use std::collections::HashMap;
 
 /// Index of a column.
@@ -91,7 +92,7 @@ impl Columns {
                 Inst::Split(..) | Inst::Jump(_) | Inst::Match => {}
             }
         }
-        alone.sort_unstable();
+        sort::by(&mut alone, Ord::cmp);
         alone.dedup();
         // An empty match needs them no more than others: it lies where the search begins, or where a line does or ends.
         let decodes = beyond || words;

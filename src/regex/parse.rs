@@ -26,6 +26,7 @@ use super::error::{Cause, Error};
 use super::look::Look;
 use super::tree::{Bounds, Node, Tree};
 use super::{MAX_BOUND, MAX_INSTRUCTIONS, MAX_NESTING, MAX_PATTERN_BYTES, Options};
+use crate::sort;
 use std::collections::HashMap;
 
 /// Parses a whole pattern.
@@ -119,7 +120,7 @@ impl<'p> Parser<'p> {
 
     fn finish(self, root: Node) -> Tree {
         let mut classes: Vec<(Class, usize)> = self.classes.into_iter().collect();
-        classes.sort_by_key(|(_, index)| *index);
+        sort::by_key(&mut classes, |(_, index)| *index);
         let classes = classes.into_iter().map(|(class, _)| class).collect();
         Tree { root, classes }
     }

@@ -10,6 +10,7 @@
 //! Invariant: `find` gives the first place at or after `from` where a word stands, or a byte of the set, and no other.
 
 use super::rarity;
+use crate::sort;
 use crate::sys::simd::{self, ByteSet, Fingerprints, Pair};
 use std::fmt;
 use std::ops::Range;
@@ -139,7 +140,7 @@ pub fn rare_pair(word: &[u8]) -> Pair {
     // Far from the begin the second look would often be in another cache line.
     let near = &word[..word.len().min(64)];
     let mut places: Vec<usize> = (0..near.len()).collect();
-    places.sort_by_key(|&at| std::cmp::Reverse(rarity::bits(near[at])));
+    sort::by_key(&mut places, |&at| std::cmp::Reverse(rarity::bits(near[at])));
     let first = places[0];
     let second = places.get(1).copied().unwrap_or(first);
     Pair {
@@ -156,7 +157,7 @@ impl Words {
         // Words that begin alike, but for case, share a group: others would only add their bytes to its fingerprints.
         let key = |word: &[u8]| word[..length].to_ascii_lowercase();
         let mut keys: Vec<Vec<u8>> = words.iter().map(|word| key(word)).collect();
-        keys.sort();
+        sort::by(&mut keys, Ord::cmp);
         keys.dedup();
         let grouped = words.into_iter().map(|word| {
             let index = keys.binary_search(&key(&word)).unwrap_or_default();

@@ -20,6 +20,7 @@ use super::pointer::Pointer;
 use super::record::Record;
 use crate::json::{Field, FieldError, Tree, Writer};
 use crate::protocol::Message;
+use crate::sort;
 use crate::sys::clock;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -93,7 +94,7 @@ pub(super) fn list(disk: &Disk, folder: &Path) -> io::Result<Vec<Listed>> {
         let _ = keep(disk, folder, &all);
     }
     let mut all: Vec<Listed> = all.into_iter().map(|cached| cached.listed).collect();
-    all.sort_unstable_by(|a, b| (b.last, &b.id).cmp(&(a.last, &a.id)));
+    sort::by(&mut all, |a, b| (b.last, &b.id).cmp(&(a.last, &a.id)));
     Ok(all)
 }
 
@@ -166,7 +167,7 @@ fn cache(disk: &Disk, folder: &Path) -> Vec<Cached> {
         cached(&Field::root(tree.root())).ok()
     };
     let mut all: Vec<Cached> = lines.filter_map(read).collect();
-    all.sort_unstable_by(|a, b| a.listed.id.cmp(&b.listed.id));
+    sort::by(&mut all, |a, b| a.listed.id.cmp(&b.listed.id));
     all
 }
 

@@ -34,6 +34,7 @@ use std::path::{Path, PathBuf};
 
 use crate::ignore::{Found, Levels, Problem, Verdict};
 use crate::protocol::{Facts, ToolOutcome};
+use crate::sort;
 use crate::sys::Cancel;
 use crate::sys::dir::{Dir, Kind};
 use crate::text::{self, grouped};
@@ -347,7 +348,7 @@ impl Tree {
             verdict != Some(Verdict::Ignored)
         });
         self.ignored += all - entries.len() as u64;
-        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        sort::by(&mut entries, |a, b| a.0.cmp(&b.0));
         Ok(Some(Content { entries, levels }))
     }
 
@@ -444,7 +445,7 @@ impl Tree {
 
     /// What wildcards mean, a path a line, in the order of their bytes.
     fn paths(&mut self, folder: &WsPath, out: &mut String) {
-        self.nodes.sort_by(|a, b| a.path.cmp(&b.path));
+        sort::by(&mut self.nodes, |a, b| a.path.cmp(&b.path));
         let start = match folder.shown() {
             "." => Path::new(""),
             shown => Path::new(shown),

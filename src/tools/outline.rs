@@ -17,6 +17,7 @@
 //! Invariant: cuts in the input change nothing. Invariant: memory does not depend on the file.
 
 use super::shown;
+use crate::sort;
 use crate::sys::simd;
 use crate::text;
 
@@ -379,7 +380,7 @@ impl Outline {
             self.others.thin(room);
             lines.extend(self.others.lines);
         }
-        lines.sort();
+        sort::by(&mut lines, Ord::cmp);
         let lines = lines
             .iter()
             .map(|(number, text)| format!("{number}: {text}\n"));

@@ -20,6 +20,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::sort;
 use crate::sys::file::open_regular;
 
 /// Of one output on disk: a build log fits, a runaway does not fill the disk.
@@ -147,6 +148,6 @@ fn kept(folder: &Path) -> io::Result<Vec<u64>> {
         // `007` and `+7` are not names that we give.
         numbers.extend(number.filter(|number: &u64| name.to_str() == Some(&number.to_string())));
     }
-    numbers.sort_unstable();
+    sort::by(&mut numbers, Ord::cmp);
     Ok(numbers)
 }

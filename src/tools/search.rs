@@ -38,6 +38,7 @@ use crate::ignore::glob::Glob;
 use crate::ignore::{self, Stop, Walk, share};
 use crate::protocol::{Facts, ToolOutcome};
 use crate::regex::{Cause, Options, Regex};
+use crate::sort;
 use crate::sys::Cancel;
 use crate::text::{self, grouped};
 
@@ -238,7 +239,7 @@ impl Search {
         found.files = workers.iter().map(|worker| worker.files).sum();
         found.binary = workers.iter().map(|worker| worker.binary).sum();
         (found.hidden, found.ignored) = (walk.hidden(), walk.ignored());
-        unreadable.sort_by_key(|(number, _, _)| *number);
+        sort::by_key(&mut unreadable, |(number, _, _)| *number);
         let files = unreadable
             .iter()
             .map(|(_, file, error)| (path(file), error));

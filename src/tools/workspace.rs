@@ -29,6 +29,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use crate::sort;
 use crate::sys;
 use crate::text;
 
@@ -416,7 +417,7 @@ fn near(folder: &Path, wanted: &str) -> Option<PathBuf> {
         .take(MAX_NEIGHBORS)
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
-    names.sort();
+    sort::by(&mut names, Ord::cmp);
     nearest(wanted, names.iter().map(String::as_str)).map(|name| folder.join(name))
 }
 

@@ -22,6 +22,7 @@ use super::plan::{FilePlan, Plan};
 use super::store::{Limits, Session, new_file, sync_folder};
 use super::{Error, Made};
 use crate::sha256::digest;
+use crate::sort;
 use crate::sys::clock;
 use crate::text;
 use std::borrow::Cow;
@@ -249,7 +250,7 @@ fn difference(old: &[u8], new: &[u8]) -> Span {
 
 fn outermost_first(folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut folders = folders.to_vec();
-    folders.sort_unstable_by_key(|folder| folder.components().count());
+    sort::by_key(&mut folders, |folder| folder.components().count());
     folders.dedup();
     folders
 }

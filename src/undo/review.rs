@@ -20,6 +20,7 @@ use super::restore::{self, Before, Move};
 use crate::diff::{Change, changes, unified};
 use crate::protocol::FileChange;
 use crate::sha256::digest;
+use crate::sort;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -72,7 +73,9 @@ pub(super) fn review(history: &History, places: Places<'_>) -> Review {
         review.notes.push(text);
     }
     let mut files = history.files();
-    files.sort_unstable_by_key(|(path, _)| path.as_os_str().as_bytes());
+    sort::by(&mut files, |(a, _), (b, _)| {
+        a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes())
+    });
     for (path, moves) in files {
         let ends = match ends(path, &moves, places) {
             Ok(ends) => ends,

@@ -14,6 +14,7 @@
 //! Invariant: nothing is read but names and `stat`; a change that sets size and time back is not seen.
 
 use crate::ignore::{Options, Walk};
+use crate::sort;
 use crate::sys::file::Identity;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -85,7 +86,7 @@ impl Snapshot {
         }
         let new = |path: &&PathBuf| !self.files.contains_key(*path);
         changed.extend(after.files.keys().filter(new).cloned());
-        changed.sort_unstable();
+        sort::by(&mut changed, Ord::cmp);
         changed
     }
 }

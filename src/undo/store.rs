@@ -20,6 +20,7 @@
 use super::entry::Entry;
 use crate::json::Writer;
 use crate::sha256::{digest, hex};
+use crate::sort;
 use crate::sys::{clock, file};
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -130,7 +131,7 @@ impl Store {
     pub fn sessions(&self) -> io::Result<Vec<String>> {
         let mut ids = names(&self.folder)?;
         ids.retain(|id| matches!(self.session(id).numbers(), Ok(numbers) if !numbers.is_empty()));
-        ids.sort_unstable_by(|a, b| b.cmp(a));
+        sort::by(&mut ids, |a, b| b.cmp(a));
         Ok(ids)
     }
 
@@ -196,7 +197,7 @@ impl Store {
                 sessions.push((session, bytes));
             }
         }
-        sessions.sort_unstable_by(|a, b| a.0.id.cmp(&b.0.id));
+        sort::by(&mut sessions, |a, b| a.0.id.cmp(&b.0.id));
         let mut bytes: u64 = sessions.iter().map(|(_, bytes)| bytes).sum();
         let mut count = sessions.len() + 1;
         let mut removed = Removed::default();
@@ -228,7 +229,7 @@ impl Session {
             (entry_name(number) == *name).then_some(number)
         };
         let mut numbers: Vec<u64> = names(&self.folder)?.iter().filter_map(number).collect();
-        numbers.sort_unstable();
+        sort::by(&mut numbers, Ord::cmp);
         Ok(numbers)
     }
 

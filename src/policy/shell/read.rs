@@ -12,6 +12,7 @@
 //! Invariant: reading goes on after every doubt: what a stop looks for is found behind a syntax error as well.
 
 use super::{Doubt, Join, MAX_BYTES, Redirect, RedirectKind, Script, Simple, Why, Word, base};
+use crate::sort;
 
 /// Words that only join commands.
 const JOINING: &[&str] = &[
@@ -34,7 +35,7 @@ pub fn read(text: &str) -> Script {
     if end < text.len() {
         reader.doubt(end, Why::TooLong);
     }
-    reader.script.doubts.sort_by_key(|doubt| doubt.at);
+    sort::by_key(&mut reader.script.doubts, |doubt| doubt.at);
     reader.script
 }
 
