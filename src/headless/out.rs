@@ -48,6 +48,11 @@ pub fn stdout() -> Out {
 pub fn with_stdout(write: impl FnOnce(&mut Out) -> io::Result<u8>) -> u8 {
     let mut out = stdout();
     let result = write(&mut out);
+    finished(out, result)
+}
+
+/// One copy for all callers.
+fn finished(mut out: Out, result: io::Result<u8>) -> u8 {
     // What was written before an error is still owed to the reader.
     let flushed = flush(&mut out);
     let code = exit_code(result.and_then(|code| flushed.map(|()| code)));
