@@ -1,6 +1,7 @@
 //! Tests of `sys`: real pipes, files, children, signals and terminals.
 
 mod cancel;
+mod channel;
 mod clock;
 mod dir;
 mod file;

@@ -29,6 +29,7 @@ use crate::policy::{CommandMode, EditMode, Policy, Profile};
 use crate::protocol::{Event, Op, Tap};
 use crate::session::Log;
 use crate::standin::{Options, StandIn, project};
+use crate::sys::channel::{Receiver, Sender, channel};
 use crate::sys::signal::{self, Signal};
 use crate::sys::tty::Tty;
 use crate::sys::{Cancel, process, random};
@@ -43,7 +44,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 use stops::Stops;
 
@@ -108,7 +108,7 @@ impl Demo {
         };
         let standin = StandIn::start(options, None).map_err(failed("cannot start the stand-in"))?;
         let cancel = Cancel::new().map_err(failed("cannot make a pipe"))?;
-        let (tell, inbox) = mpsc::channel();
+        let (tell, inbox) = channel();
         watch_signals(tell.clone(), cancel.clone()).map_err(failed("cannot watch for signals"))?;
         let presence = Presence(tell.clone());
         let setup = setup(&standin, &folder, &commands, tap(tell, settings.step))?;
@@ -258,7 +258,7 @@ fn tap(tell: Sender<News>, step: bool) -> Tap {
             let _ = tell.send(News::Seen(seen, None));
             return;
         }
-        let (go_on, wait) = mpsc::channel();
+        let (go_on, wait) = channel();
         if tell.send(News::Seen(seen, Some(go_on))).is_ok() {
             // Ends when the other side lets go.
             let _ = wait.recv();

@@ -15,13 +15,13 @@ use crate::config::StandInSettings;
 use crate::headless::out::{complain, exit, with_stdout};
 use crate::model::script::Script;
 use crate::standin::{Options, Pace, StandIn, scenes};
+use crate::sys::channel::channel;
 use crate::sys::signal::{self, Signal};
 use crate::text;
 use std::fs;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::sync::mpsc;
 
 pub(super) fn run(settings: &StandInSettings) -> u8 {
     if settings.list {
@@ -35,7 +35,7 @@ pub(super) fn run(settings: &StandInSettings) -> u8 {
         }
     };
     // News of both kinds end in one place: a signal, or standard output that nobody reads any more.
-    let (tell, ended) = mpsc::channel();
+    let (tell, ended) = channel();
     let on_signal = tell.clone();
     let watching = signal::watch(Box::new(move |signal| {
         // Fails when we are on the way out already.
@@ -86,7 +86,7 @@ pub(super) fn run(settings: &StandInSettings) -> u8 {
             end(&why)
         }
         // Every sender is gone: cannot happen while the signal watcher lives.
-        Err(mpsc::RecvError) => exit::FAILED,
+        Err(_) => exit::FAILED,
     }
 }
 

@@ -51,11 +51,11 @@ use crate::model::{Backend, Options};
 use crate::policy::{Policy, Profile};
 use crate::protocol::{Event, GoalOp, Level, Op, Status, Tap};
 use crate::sys::Cancel;
+use crate::sys::channel::{Sender, channel};
 use crate::tools::Toolbox;
 pub use budget::Compaction;
 pub use goal::goal_op;
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use worker::News;
 

@@ -17,10 +17,10 @@ use crate::model::{Backend, Options};
 use crate::policy::Profile;
 use crate::protocol::{Decision, Event, Level, Question, Status};
 use crate::session::Log;
+use crate::sys::channel::Sender;
 use crate::sys::clock;
 use crate::text;
 use crate::tools::Toolbox;
-use std::sync::mpsc::Sender;
 use std::time::SystemTime;
 
 impl Engine {

@@ -35,13 +35,13 @@ use crate::protocol::{
 };
 use crate::session::{Author, Log, Record};
 use crate::sys::Cancel;
+use crate::sys::channel::{Receiver, Sender};
 use crate::text::grouped;
 use crate::tools::Toolbox;
 use crate::undo::Journal;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
 use std::time::Instant;
 
 /// `Err`: the turn is over, well or not.

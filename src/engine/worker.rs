@@ -13,11 +13,11 @@ use super::discover::Found;
 use crate::model::{self, Backend, Chat, Loaded, Progress, Reply, RequestBody, Shape};
 use crate::protocol::{Event, Op, RequestId, Status, ToolOutcome};
 use crate::sys::Cancel;
+use crate::sys::channel::Sender;
 use crate::tools::Running;
 use crate::undo::{MAX_ENTRIES, MAX_TIME, Snapshot};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 
 /// One piece of work on another thread. Never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,7 +201,7 @@ pub(super) fn run_command(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::channel;
+    use crate::sys::channel::channel;
 
     #[test]
     fn a_job_that_panics_still_has_a_last_word() {
@@ -223,7 +223,8 @@ mod tests {
         };
         start("test", &sender, job, work).unwrap();
         drop(sender);
-        let all: Vec<String> = inbox.iter().map(|news| format!("{news:?}")).collect();
+        let all = std::iter::from_fn(|| inbox.recv().ok());
+        let all: Vec<String> = all.map(|news| format!("{news:?}")).collect();
         assert_eq!(all, ["Output { job: JobId(1), text: \"x\" }", "Op(Quit)"]);
     }
 }

@@ -29,6 +29,7 @@ pub mod show;
 
 use crate::engine::{self, Setup, Submit};
 use crate::protocol::{AskId, Decision, Event, Level, Op, Question, Receipt, Status, ToolStatus};
+use crate::sys::channel::{Receiver, Sender, channel};
 use crate::sys::signal::{self, Signal};
 use crate::sys::tty::Tty;
 use crate::sys::{Cancel, process};
@@ -37,7 +38,7 @@ use out::{Out, complain, exit, note};
 use progress::{Progress, Shown};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
 
@@ -101,7 +102,7 @@ impl Drop for EngineEnd {
 
 /// Runs one turn; returns the exit code.
 pub fn run(setup: Setup, options: Options) -> u8 {
-    let (sender, inbox) = mpsc::channel();
+    let (sender, inbox) = channel();
     let started = start(setup, &sender);
     let (submit, leaving) = match started {
         Ok(started) => started,

@@ -13,6 +13,7 @@
 //! so both run on a thread that is then left alone; what it finds later is closed unread.
 //! Invariant: a link that is dropped leaves no program behind.
 use super::{Endpoint, Error, Target, Via};
+use crate::sys::channel::{Receiver, channel};
 use crate::sys::{Cancel, poll};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, Read, Write};
@@ -20,7 +21,6 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ fn connect_cancellably(
         doing: "starting to connect",
         source,
     };
-    let (sender, receiver) = mpsc::channel();
+    let (sender, receiver) = channel();
     // The thread's end closes when it is through, which makes ours readable: the one thing `poll` can wait for.
     let (theirs, ours) = UnixStream::pair().map_err(failed)?;
     let endpoint = endpoint.clone();
@@ -219,7 +219,7 @@ pub(super) struct Program {
     name: String,
     stream: UnixStream,
     child: Child,
-    messages: mpsc::Receiver<Vec<u8>>,
+    messages: Receiver<Vec<u8>>,
 }
 
 fn start(via: &Via, endpoint: &Endpoint) -> Result<Dialed, Error> {
@@ -240,7 +240,7 @@ fn start(via: &Via, endpoint: &Endpoint) -> Result<Dialed, Error> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(failed)?;
-    let (sender, messages) = mpsc::channel();
+    let (sender, messages) = channel();
     let stderr = child.stderr.take();
     let program = Program {
         name,

@@ -16,12 +16,12 @@
 //!
 //! Read next: `commit.rs`, which says in which order these calls come and why.
 
+use crate::sys::channel::Sender;
 use crate::sys::file::{self, Identity};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Sender;
 
 /// What happened to the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@
 //! signal.rs   SIGTERM and the others as calls        clock.rs    times as text
 //! tty.rs      the terminal, for a question           pty.rs      a terminal for a child, for tests
 //! net.rs      a connection reset                     simd.rs     byte kernels
+//! channel.rs  messages from thread to thread
 //! ffi.rs      the declarations of all of these
 //! ```
 //!
@@ -23,6 +24,7 @@
 //! Read next: `cancel.rs` and `poll.rs`, on which the rest stands.
 
 pub mod cancel;
+pub mod channel;
 pub mod clock;
 pub mod dir;
 #[allow(unsafe_code)]

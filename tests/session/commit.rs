@@ -4,10 +4,10 @@ use super::kit::{Kit, user};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
 use zcoder::policy::Profile;
 use zcoder::session::{CommitError, Conflict, Disk, Log, Operation, Pointer, read_line};
 use zcoder::sha256::{digest, hex};
+use zcoder::sys::channel::{Receiver, channel};
 
 /// The lines of a session's first log, checked link by link, and the pointer that it must have.
 #[track_caller]
@@ -117,7 +117,7 @@ fn a_log_that_is_kept_nowhere_commits_to_nowhere() {
 }
 
 /// The operations as lines, paths below the workspace's folder of sessions, the id replaced.
-fn operations(kit: &Kit, log: &Log, heard: &mpsc::Receiver<Operation>) -> Vec<String> {
+fn operations(kit: &Kit, log: &Log, heard: &Receiver<Operation>) -> Vec<String> {
     let short = |path: &PathBuf| {
         let path = path.strip_prefix(kit.temp.path()).expect("below");
         let path = path.to_str().expect("UTF-8").replace(&log.id().0, "ID");
@@ -138,13 +138,15 @@ fn operations(kit: &Kit, log: &Log, heard: &mpsc::Receiver<Operation>) -> Vec<St
             format!("committed {} {generation}", short(folder))
         }
     };
-    heard.try_iter().map(word).collect()
+    std::iter::from_fn(|| heard.try_recv().ok())
+        .map(word)
+        .collect()
 }
 
 #[test]
 fn every_step_has_its_place() {
     let mut kit = Kit::new();
-    let (recorder, heard) = mpsc::channel();
+    let (recorder, heard) = channel();
     kit.store = kit.store.with_disk(Disk::recorded(recorder));
     let mut log = kit.committed(&["one"]);
     let new = "sessions/W/.new-ID";
@@ -190,7 +192,7 @@ fn every_step_has_its_place() {
 fn names_that_a_killed_program_gave_are_made_safe_before_something_is_built_on_them() {
     let mut kit = Kit::new();
     let log = kit.committed(&["one"]);
-    let (recorder, heard) = mpsc::channel();
+    let (recorder, heard) = channel();
     kit.store = kit.store.with_disk(Disk::recorded(recorder));
     kit.store.open(log.id()).expect("a session");
     let opened = ["sync folder sessions/W/ID", "sync folder sessions/W"];

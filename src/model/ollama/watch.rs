@@ -20,7 +20,8 @@ use crate::model::choose::same_model;
 use crate::model::{Chat, Loaded};
 use crate::protocol::Waiting;
 use crate::sys::Cancel;
-use std::sync::mpsc::{Receiver, channel};
+use crate::sys::channel::{Receiver, channel};
+use std::sync::mpsc::TryRecvError;
 use std::time::Duration;
 
 /// One chat's watch.
@@ -98,8 +99,8 @@ impl<'a> Watch<'a> {
         let question = self.question.as_ref()?;
         let answer = match question.answer.try_recv() {
             Ok(answer) => answer,
-            Err(std::sync::mpsc::TryRecvError::Empty) => return None,
-            Err(std::sync::mpsc::TryRecvError::Disconnected) => None,
+            Err(TryRecvError::Empty) => return None,
+            Err(TryRecvError::Disconnected) => None,
         };
         self.question = None;
         // A question without an answer changes nothing of what was known.

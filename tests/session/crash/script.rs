@@ -16,7 +16,6 @@ use crate::support::temp::Temp;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver};
 use std::time::UNIX_EPOCH;
 use zcoder::policy::Profile;
 use zcoder::session::{
@@ -24,6 +23,7 @@ use zcoder::session::{
     write_line,
 };
 use zcoder::sha256::digest;
+use zcoder::sys::channel::{Receiver, channel};
 
 /// One step.
 #[derive(Clone, Debug)]
@@ -159,7 +159,7 @@ impl Script {
     pub(super) fn on(start: &Layout) -> Script {
         let mut kit = Kit::inside(Temp::in_memory());
         world::write(kit.temp.path(), start);
-        let (recorder, heard) = mpsc::channel();
+        let (recorder, heard) = channel();
         kit.store = kit.store.with_disk(Disk::recorded(recorder));
         Script {
             kit,
@@ -303,7 +303,7 @@ impl Script {
 
     /// Puts what happened among the steps.
     pub(super) fn hear(&mut self) {
-        for operation in self.heard.try_iter() {
+        while let Ok(operation) = self.heard.try_recv() {
             self.steps.push(match operation {
                 Operation::Committed { folder, generation } => {
                     let id = folder.file_name().and_then(|name| name.to_str());
