@@ -50,8 +50,8 @@ use crate::guidance::Guidance;
 use crate::model::{Backend, Options};
 use crate::policy::{Policy, Profile};
 use crate::protocol::{Event, GoalOp, Level, Op, Status, Tap};
-use crate::sys::Cancel;
 use crate::sys::channel::{Sender, channel};
+use crate::sys::{Cancel, thread};
 use crate::tools::Toolbox;
 pub use budget::Compaction;
 pub use goal::goal_op;
@@ -114,8 +114,8 @@ pub struct TurnLimits {
 pub fn spawn(setup: Setup, emit: Emit) -> std::io::Result<Submit> {
     let (sender, inbox) = channel();
     let line = Line(sender.clone());
-    let thread = std::thread::Builder::new().name("engine".to_string());
-    thread.spawn(move || turn::Engine::new(setup, emit, inbox, sender).run())?;
+    let run = move || turn::Engine::new(setup, emit, inbox, sender).run();
+    thread::start("engine", Box::new(run))?;
     Ok(Arc::new(move |op| line.say(op)))
 }
 

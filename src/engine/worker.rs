@@ -12,8 +12,8 @@
 use super::discover::Found;
 use crate::model::{self, Backend, Chat, Loaded, Progress, Reply, RequestBody, Shape};
 use crate::protocol::{Event, Op, RequestId, Status, ToolOutcome};
-use crate::sys::Cancel;
 use crate::sys::channel::Sender;
+use crate::sys::{Cancel, thread};
 use crate::tools::Running;
 use crate::undo::{MAX_ENTRIES, MAX_TIME, Snapshot};
 use std::path::PathBuf;
@@ -65,13 +65,12 @@ pub(super) fn start(
         sender: inbox.clone(),
         news: Some(News::Lost { job }),
     };
-    let thread = std::thread::Builder::new().name(name.to_string());
-    thread.spawn(move || {
+    let work = move || {
         let mut last_word = last_word;
         let news = work(&last_word.sender);
         last_word.news = Some(news);
-    })?;
-    Ok(())
+    };
+    thread::start(name, Box::new(work)).map(drop)
 }
 
 /// Sends its news when dropped, by return or by panic.

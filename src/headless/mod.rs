@@ -32,14 +32,14 @@ use crate::protocol::{AskId, Decision, Event, Level, Op, Question, Receipt, Stat
 use crate::sys::channel::{Receiver, Sender, channel};
 use crate::sys::signal::{self, Signal};
 use crate::sys::tty::Tty;
-use crate::sys::{Cancel, process};
+use crate::sys::{Cancel, process, thread};
 use crate::text;
 use out::{Out, complain, exit, note};
 use progress::{Progress, Shown};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
-use std::thread;
+use std::thread::sleep;
 use std::time::Duration;
 
 pub use json::event as event_line;
@@ -168,7 +168,7 @@ fn watch_signals(sender: &Sender<News>, submit: &Submit, leaving: &Cancel) -> io
         submit(Op::Quit);
         if first {
             // The main thread ends the program as soon as the engine has closed; this is for when it cannot.
-            thread::sleep(GRACE);
+            sleep(GRACE);
         }
         process::end_all();
         std::process::exit(128 + signal.number());
@@ -296,19 +296,24 @@ impl Run {
 
     /// In a thread of its own, so that a cancel or a deadline ends the turn also while nobody answers.
     fn ask(&mut self, ask: AskId, question: Question) {
+        let nobody = Op::Decide {
+            ask,
+            decision: Decision::Nobody,
+        };
         let Some(tty) = self.tty.clone() else {
-            return (self.submit)(Op::Decide {
-                ask,
-                decision: Decision::Nobody,
-            });
+            return (self.submit)(nobody);
         };
         let (sender, leaving) = (self.sender.clone(), self.leaving.clone());
-        thread::spawn(move || {
+        let asking = move || {
             if let Some(decision) = ask::ask(&tty, &question, &leaving) {
                 // The run has ended when this fails: nobody needs the answer.
                 let _ = sender.send(News::Answer(ask, decision));
             }
-        });
+        };
+        // Without a thread left nobody is asked.
+        if thread::start("question", Box::new(asking)).is_err() {
+            (self.submit)(nobody);
+        }
     }
 
     fn write(&mut self, bytes: &[u8]) {

@@ -14,14 +14,13 @@
 //! Invariant: a link that is dropped leaves no program behind.
 use super::{Endpoint, Error, Target, Via};
 use crate::sys::channel::{Receiver, channel};
-use crate::sys::{Cancel, poll};
+use crate::sys::{Cancel, poll, thread};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::thread;
 use std::time::Duration;
 
 /// What is kept of a `--via` program's messages, from the end.
@@ -92,14 +91,12 @@ fn connect_cancellably(
     // The thread's end closes when it is through, which makes ours readable: the one thing `poll` can wait for.
     let (theirs, ours) = UnixStream::pair().map_err(failed)?;
     let endpoint = endpoint.clone();
-    thread::Builder::new()
-        .name("connect".to_owned())
-        .spawn(move || {
-            // Nobody may be left to take the result; then it is dropped, which closes the socket.
-            let _ = sender.send(connect(&endpoint, limit));
-            drop(theirs);
-        })
-        .map_err(failed)?;
+    let connecting = move || {
+        // Nobody may be left to take the result; then it is dropped, which closes the socket.
+        let _ = sender.send(connect(&endpoint, limit));
+        drop(theirs);
+    };
+    thread::start("connect", Box::new(connecting)).map_err(failed)?;
     match poll::readable(ours.as_fd(), cancel, None).map_err(failed)? {
         poll::Wake::Cancelled => Err(Error::Cancelled),
         poll::Wake::Ready | poll::Wake::TimedOut => receiver
@@ -248,13 +245,11 @@ fn start(via: &Via, endpoint: &Endpoint) -> Result<Dialed, Error> {
         child,
         messages,
     };
-    thread::Builder::new()
-        .name("via stderr".to_owned())
-        .spawn(move || {
-            // Nobody asks for the messages of a program that did its work.
-            let _ = sender.send(stderr.map(keep_end).unwrap_or_default());
-        })
-        .map_err(failed)?;
+    let keeping = move || {
+        // Nobody asks for the messages of a program that did its work.
+        let _ = sender.send(stderr.map(keep_end).unwrap_or_default());
+    };
+    thread::start("via stderr", Box::new(keeping)).map_err(failed)?;
     Ok(Dialed {
         address: named(endpoint, &format!("via {}", program.name)),
         link: Link::Via(program),

@@ -26,11 +26,12 @@
 use super::respond::answer;
 pub use super::respond::{Responder, Stream};
 use super::{BodyDecoder, BodyError, Framing, HeadDecoder, HeadError, Limits, RequestHead};
+use crate::sys::thread;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use std::thread::{self, JoinHandle};
+use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
 /// More connections at a time than this get a 503: each one is a thread.
@@ -68,17 +69,14 @@ impl Server {
         let stopping = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stopping);
         let handler = Arc::new(handler);
-        let accepting = thread::Builder::new()
-            .name("http accept".to_owned())
-            .spawn(move || {
-                accept(&listener, &seen, &|stream| {
-                    let handler = Arc::clone(&handler);
-                    thread::Builder::new()
-                        .name("http connection".to_owned())
-                        .spawn(move || serve(stream, limits, read_timeout, &*handler))
-                        .map(drop)
-                });
-            })?;
+        let accepting = move || {
+            accept(&listener, &seen, &|stream| {
+                let handler = Arc::clone(&handler);
+                let serving = move || serve(stream, limits, read_timeout, &*handler);
+                thread::start("http connection", Box::new(serving)).map(drop)
+            });
+        };
+        let accepting = thread::start("http accept", Box::new(accepting))?;
         Ok(Server {
             address,
             stopping,
@@ -130,7 +128,7 @@ fn accept(
         }
         open.retain(|stream| stream.strong_count() > 0);
         let Ok(stream) = accepted else {
-            thread::sleep(ACCEPT_PAUSE);
+            sleep(ACCEPT_PAUSE);
             continue;
         };
         let stream = Arc::new(stream);

@@ -10,7 +10,7 @@
 //! signal.rs   SIGTERM and the others as calls        clock.rs    times as text
 //! tty.rs      the terminal, for a question           pty.rs      a terminal for a child, for tests
 //! net.rs      a connection reset                     simd.rs     byte kernels
-//! channel.rs  messages from thread to thread
+//! channel.rs  messages from thread to thread         thread.rs   starting one
 //! ffi.rs      the declarations of all of these
 //! ```
 //!
@@ -40,6 +40,7 @@ pub mod random;
 pub mod signal;
 #[allow(unsafe_code)]
 pub mod simd;
+pub mod thread;
 pub mod tty;
 
 pub use cancel::Cancel;

@@ -29,7 +29,7 @@ use super::Cancel;
 use super::ffi::{self, PollFd};
 pub use super::groups::end_all;
 use super::groups::{self, Group};
-use super::poll;
+use super::{poll, thread};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
@@ -37,7 +37,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// Read at a time: the size of a Linux pipe.
@@ -358,7 +357,7 @@ fn end_of_child_by_thread(pid: i32) -> io::Result<OwnedFd> {
         let _ = ffi::wait_until_ended(pid);
         drop(write_end);
     };
-    thread::Builder::new().name("child".into()).spawn(wait)?;
+    thread::start("child", Box::new(wait))?;
     Ok(read_end)
 }
 

@@ -15,10 +15,9 @@
 //!
 //! Read next: `ffi.rs` (`catch_signals`), `groups.rs` (`end_all`).
 
-use super::ffi;
+use super::{ffi, thread};
 use std::fs::File;
 use std::io::{self, Read};
-use std::thread;
 
 /// The signals we act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +67,6 @@ pub fn watch(on_signal: Box<dyn Fn(Signal) + Send>) -> io::Result<()> {
             }
         }
     };
-    thread::Builder::new()
-        .name("signals".into())
-        .spawn(listen)?;
+    thread::start("signals", Box::new(listen))?;
     ffi::catch_signals(&ALL.map(Signal::number), write_end)
 }

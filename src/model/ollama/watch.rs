@@ -19,8 +19,8 @@ use super::{Ollama, discover};
 use crate::model::choose::same_model;
 use crate::model::{Chat, Loaded};
 use crate::protocol::Waiting;
-use crate::sys::Cancel;
 use crate::sys::channel::{Receiver, channel};
+use crate::sys::{Cancel, thread};
 use std::sync::mpsc::TryRecvError;
 use std::time::Duration;
 
@@ -131,13 +131,12 @@ fn ask(server: &Ollama) -> Option<Question> {
     let stop = Cancel::new().ok()?;
     let (sender, answer) = channel();
     let (server, cancel) = (server.clone(), stop.clone());
-    let thread = std::thread::Builder::new().name("watch".to_string());
     let asking = move || {
         // Nobody listens any more when the chat went on: then the answer is of no use.
         let _ = sender.send(discover::loaded(&server, &cancel).ok());
     };
     // Not joined: it ends by itself within its limit, and at once when it is stopped.
-    thread.spawn(asking).ok()?;
+    thread::start("watch", Box::new(asking)).ok()?;
     Some(Question { answer, stop })
 }
 
