@@ -11,5 +11,6 @@ mod policy;
 mod queue;
 mod requests;
 mod saves;
+mod shell;
 mod turns;
 mod undo;

@@ -231,6 +231,7 @@ fn rows(record: &Record) -> Vec<(&'static str, String)> {
         Record::Accepted(pending) => {
             vec![("waits", format!("{}: {}", pending.id, pending.text))]
         }
+        Record::Shell { command, .. } => vec![("own", command.clone())],
         Record::Settled { id, consumed } => match consumed {
             true => vec![("delivered", id.clone())],
             false => vec![("dropped", id.clone())],

@@ -6,6 +6,7 @@
 //! git diff | zcoder -p 'review this'    prompt "review this", attachment = the diff, at most 256 KiB
 //! zcoder -p - < task.txt                prompt = the file
 //! zcoder -p 'fix it' < /dev/null        nothing attached
+//! zcoder -p '!make test'                no prompt: your own command (`engine/shell.rs`)
 //! zcoder -p '/goal make it pass'        no prompt: a goal (`engine/goal.rs`)
 //! ```
 //!
@@ -238,20 +239,43 @@ impl Task {
 impl Task {
     /// What it asks for: `/goal …` is about the goal, anything else a prompt.
     fn op(self) -> Result<Op, UsageError> {
+        let left_out = |what: &str| {
+            if self.attachment.is_some() {
+                note(&format!(
+                    "zcoder: what comes on standard input is no part of {what} and is left out; put it into a file and name it"
+                ));
+            }
+        };
+        if let Some((command, in_context)) = own_command(&self.prompt) {
+            left_out("a command of your own");
+            let command = command.to_string();
+            return match command.is_empty() {
+                true => Err(UsageError::EmptyPrompt { source: "--prompt" }),
+                false => Ok(Op::Shell {
+                    command,
+                    in_context,
+                }),
+            };
+        }
         let Some(goal) = engine::goal_op(&self.prompt) else {
             return Ok(Op::Prompt {
                 text: self.prompt,
                 attachment: self.attachment,
             });
         };
-        if self.attachment.is_some() {
-            note(
-                "zcoder: what comes on standard input is no part of a goal and is left out; put it into a file and name it",
-            );
-        }
+        left_out("a goal");
         let goal = goal.map_err(|cause| UsageError::Goal { cause })?;
         Ok(Op::Goal(goal))
     }
+}
+
+/// `!make test`: the command, and whether the model hears of it (not with `!!`).
+fn own_command(prompt: &str) -> Option<(&str, bool)> {
+    let command = prompt.trim_start().strip_prefix('!')?;
+    Some(match command.strip_prefix('!') {
+        Some(command) => (command.trim(), false),
+        None => (command.trim(), true),
+    })
 }
 
 /// What a pipe or file on standard input holds.

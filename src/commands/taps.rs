@@ -134,6 +134,13 @@ fn operation(op: &Op) -> String {
         Op::Drop { id } => format!("drop {id}"),
         Op::Queued => "what waits".to_string(),
         Op::Deliver => "deliver".to_string(),
+        Op::Shell {
+            command,
+            in_context,
+        } => match in_context {
+            true => format!("shell: {command}"),
+            false => format!("shell, not for the model: {command}"),
+        },
         Op::Goal(op) => format!("goal: {op:?}"),
         Op::Decide { ask, decision } => match decision {
             Decision::Once => format!("question {}: once", ask.0),

@@ -19,7 +19,7 @@ use super::save;
 use super::turn::{Engine, Flow, Turn};
 use super::worker::{self, News, Touched};
 use crate::diff;
-use crate::policy::{Command, Verdict};
+use crate::policy::{Approved, Command, Verdict};
 use crate::protocol::{
     Event, Facts, JournalRecord, Level, Message, Note, Stage, Status, ToolCall, ToolOutcome,
     ToolStatus,
@@ -139,7 +139,7 @@ impl Engine {
         });
     }
 
-    fn tell_result(&mut self, call: &ToolCall, outcome: ToolOutcome) {
+    pub(super) fn tell_result(&mut self, call: &ToolCall, outcome: ToolOutcome) {
         self.tap.see(&Stage::Outcome(&outcome));
         self.emit(Event::CallEnded {
             call: call.id.clone(),
@@ -239,6 +239,17 @@ impl Engine {
             Permit::Yes(approved) => approved,
             Permit::No(done) => return done,
         };
+        self.run_approved(turn, call, approved, &shown)
+    }
+
+    /// On a worker, once it is on record.
+    pub(super) fn run_approved(
+        &mut self,
+        turn: &Turn,
+        call: &ToolCall,
+        approved: Approved<Command>,
+        shown: &str,
+    ) -> Done {
         if let Err(end) = self.save() {
             let text = "not run: the session could not be saved";
             return (cancelled(text), Some(end));
@@ -253,7 +264,7 @@ impl Engine {
         match worker::start("command", &self.to_self, job, work) {
             Ok(()) => {
                 let done = self.await_tool(turn, job, &call.id);
-                self.note_touched(&shown);
+                self.note_touched(shown);
                 done
             }
             Err(error) => (failed(&format!("no thread for the command: {error}")), None),
@@ -302,7 +313,7 @@ fn outcome(status: ToolStatus, text: &str) -> ToolOutcome {
     }
 }
 
-fn failed(text: &str) -> ToolOutcome {
+pub(super) fn failed(text: &str) -> ToolOutcome {
     outcome(ToolStatus::Failed, text)
 }
 

@@ -100,9 +100,12 @@ fn rows(conversation: &Conversation) -> Vec<ContextRow> {
                     Note::Environment => Part::Environment,
                     Note::Checkpoint => Part::Checkpoint,
                     Note::Guidance => Part::Guidance,
-                    Note::Recovery | Note::Loop | Note::Cancelled | Note::Stepped | Note::Goal => {
-                        Part::Notes
-                    }
+                    Note::Recovery
+                    | Note::Loop
+                    | Note::Cancelled
+                    | Note::Stepped
+                    | Note::Shell
+                    | Note::Goal => Part::Notes,
                 };
                 rows.add(part, "", left);
             }

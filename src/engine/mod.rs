@@ -21,7 +21,8 @@
 //!
 //! Read next: `turn` (the loop), `save` (what is safe when), `wait` (the inbox), `call` and `permit` (from call to result), `decide` and
 //! `failure` (what a reply or its absence means), `compact` (a conversation longer than the window), `goal` and
-//! `verify` (work until somebody else agrees), `queue` (what comes meanwhile), `opening` (what happens once), `guide`
+//! `verify` (work until somebody else agrees), `queue` (what comes
+//! meanwhile), `shell` (the user's own commands), `opening` (what happens once), `guide`
 //! (what files tell), `prompt` (our words).
 mod budget;
 mod call;
@@ -42,6 +43,7 @@ mod queue;
 mod receipt;
 mod review;
 mod save;
+mod shell;
 mod turn;
 mod verify;
 mod wait;

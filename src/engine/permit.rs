@@ -175,7 +175,7 @@ impl Engine {
     }
 
     /// On record, then told.
-    fn settled(
+    pub(super) fn settled(
         &mut self,
         ask: Option<AskId>,
         call: Option<&ToolCall>,

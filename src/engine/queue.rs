@@ -120,6 +120,14 @@ impl Queue {
         next.filter(|_| !self.held)
     }
 
+    /// All that will be delivered before what comes now.
+    pub(super) fn waiting_ids(&self) -> Vec<String> {
+        match self.held {
+            true => Vec::new(),
+            false => self.pending.iter().map(|one| one.id.clone()).collect(),
+        }
+    }
+
     /// Whether one waits.
     pub(super) fn waits(&self, id: &str) -> bool {
         self.pending.iter().any(|pending| pending.id == id)
@@ -129,6 +137,10 @@ impl Queue {
 impl Engine {
     /// Takes a message. `idle`: no turn runs.
     pub(super) fn take_input(&mut self, id: String, way: Way, text: String, idle: bool) {
+        let way = match self.shell_waits() {
+            true => Way::Queue,
+            false => way,
+        };
         let (way, state) = match self.queue.look(&id, &text) {
             Ok(Some(known)) => known,
             Ok(None) => {

@@ -27,6 +27,8 @@ pub(super) struct Tally {
     prompt_tokens: u64,
     output_tokens: u64,
     output_time: Duration,
+    /// A person's own command: nobody claims anything.
+    own: bool,
 }
 
 impl Tally {
@@ -41,7 +43,13 @@ impl Tally {
             prompt_tokens: 0,
             output_tokens: 0,
             output_time: Duration::ZERO,
+            own: false,
         }
+    }
+
+    /// The turn is a command of the person's own.
+    pub(super) fn own(&mut self) {
+        self.own = true;
     }
 
     /// Files changed so far.
@@ -132,6 +140,9 @@ impl Tally {
 
     /// What speaks against a claimed success.
     fn doubt(&self, answer: &str) -> Option<String> {
+        if self.own {
+            return None;
+        }
         let failed = self.commands.last().filter(|run| run.exit != Some(0));
         if let Some(run) = failed {
             let command = text::visible(run.command.trim());

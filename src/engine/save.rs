@@ -73,11 +73,10 @@ impl Engine {
             return;
         }
         self.record(Record::Receipt { turn, receipt });
-        let Some(conversation) = &mut self.conversation else {
+        let Some(log) = self.log() else {
             return;
         };
-        let told =
-            commit(&mut conversation.log).or_else(|error| beside(&mut conversation.log, error));
+        let told = commit(log).or_else(|error| beside(log, error));
         match told {
             Ok(told) => told.into_iter().for_each(|event| self.emit(event)),
             Err(text) => self.notice(Level::Error, text),
@@ -146,6 +145,11 @@ fn title(request: &Message) -> String {
         | Message::Assistant { .. }
         | Message::Tool { .. } => "",
     };
+    titled(text)
+}
+
+/// What a session is called that begins with this text.
+pub(super) fn titled(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
     text::clip(&text::line(line.unwrap_or("untitled")), TITLE_CHARS).into_owned()
 }

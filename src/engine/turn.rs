@@ -25,6 +25,7 @@ use super::guide::Pending;
 use super::prompt;
 use super::queue::Queue;
 use super::receipt::Tally;
+use super::shell;
 use super::worker::{self, ChatJob, JobId, News, Touched};
 use super::{Emit, Setup, TurnLimits};
 use crate::guidance::Guidance;
@@ -80,6 +81,8 @@ pub(super) struct Engine {
     pub(super) conversation: Option<Conversation>,
     /// What came while a turn ran.
     pub(super) waiting: VecDeque<Task>,
+    /// The person's own commands that wait behind messages.
+    pub(super) shells: VecDeque<shell::Waiting>,
     /// Messages that wait.
     pub(super) queue: Queue,
     /// What the model works for, now or when it is resumed.
@@ -105,6 +108,11 @@ pub(super) enum Task {
         attachment: Option<String>,
     },
     Goal(goal::Start),
+    /// A command of the person's own.
+    Shell {
+        command: String,
+        in_context: bool,
+    },
     /// A message that waited.
     Input {
         id: String,
@@ -227,6 +235,7 @@ impl Engine {
             fresh_log: Some(setup.log),
             conversation: None,
             waiting: VecDeque::new(),
+            shells: VecDeque::new(),
             queue,
             goal,
             clear_goal: false,
@@ -247,6 +256,10 @@ impl Engine {
                 self.turn(&task);
                 continue;
             }
+            if let Some(task) = self.next_shell() {
+                self.turn(&task);
+                continue;
+            }
             if let Some(next) = self.queue.next() {
                 let (id, text) = (next.id.clone(), next.text.clone());
                 self.turn(&Task::Input { id, text });
@@ -260,6 +273,13 @@ impl Engine {
                 News::Op(Op::Prompt { text, attachment }) => {
                     self.waiting.push_back(Task::Prompt { text, attachment })
                 }
+                News::Op(Op::Shell {
+                    command,
+                    in_context,
+                }) => self.waiting.push_back(Task::Shell {
+                    command,
+                    in_context,
+                }),
                 News::Op(Op::Steer { id, text }) => self.take_input(id, Way::Steer, text, true),
                 News::Op(Op::Queue { id, text }) => self.take_input(id, Way::Queue, text, true),
                 News::Op(Op::Drop { id }) => self.drop_input(id),
@@ -297,6 +317,7 @@ impl Engine {
             id.0,
             match task {
                 Task::Prompt { text, .. } | Task::Input { text, .. } => text,
+                Task::Shell { command, .. } => command,
                 Task::Goal(goal::Start::Set { objective, .. }) => objective,
                 Task::Goal(goal::Start::Resume) => objective.unwrap_or_default(),
             },
@@ -325,7 +346,7 @@ impl Engine {
         self.end(id, end, tally);
         let begun = match task {
             Task::Input { id, .. } => !self.queue.waits(id),
-            Task::Prompt { .. } | Task::Goal(_) => true,
+            Task::Prompt { .. } | Task::Goal(_) | Task::Shell { .. } => true,
         };
         self.hold_after(&status, begun);
     }
@@ -351,6 +372,10 @@ impl Engine {
             Task::Prompt { text, attachment } => {
                 self.begin_prompt(turn, id, text, attachment.as_deref())?
             }
+            Task::Shell {
+                command,
+                in_context,
+            } => return Err(self.shell(turn, id, command, *in_context)),
             Task::Input { id: input, text } => {
                 let window = self.begin_prompt(turn, id, text, None)?;
                 self.consumed(input);

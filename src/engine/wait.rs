@@ -185,6 +185,13 @@ impl Engine {
                 Ok(())
             }
             News::Op(Op::Goal(op)) => self.goal_meanwhile(&op),
+            News::Op(Op::Shell {
+                command,
+                in_context,
+            }) => {
+                self.shell_later(command, in_context);
+                Ok(())
+            }
             News::Op(Op::Steer { id, text }) => {
                 self.take_input(id, Way::Steer, text, false);
                 Ok(())

@@ -74,6 +74,8 @@ pub enum Note {
     Stepped,
     /// What stands for messages that are no longer shown to the model.
     Checkpoint,
+    /// The user ran a command; its result.
+    Shell,
     /// The goal that the turn is for, or what its verifier missed.
     Goal,
 }

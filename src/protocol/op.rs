@@ -59,6 +59,13 @@ pub enum Op {
     Queued,
     /// Go on with messages that are held.
     Deliver,
+    /// A command of the person's own, which nobody else has to approve. While a turn runs it waits for its end.
+    Shell {
+        /// For `sh -c`.
+        command: String,
+        /// Whether the model hears of it.
+        in_context: bool,
+    },
     /// About the goal.
     Goal(GoalOp),
     /// End the engine (cancels what runs).

@@ -264,6 +264,13 @@ fn content(json: &mut Writer, record: &Record) {
             });
             json.key("text").string(&pending.text);
         }
+        Record::Shell {
+            command,
+            in_context,
+        } => {
+            json.string("shell").key("command").string(command);
+            json.key("in_context").bool(*in_context);
+        }
         Record::Settled { id, consumed } => {
             json.string("settled").key("id").string(id);
             json.key("consumed").bool(*consumed);
@@ -317,6 +324,7 @@ fn write_message(json: &mut Writer, message: &Message) {
                 Note::Checkpoint => "checkpoint",
                 Note::Guidance => "guidance",
                 Note::Goal => "goal",
+                Note::Shell => "shell",
             });
             json.key("text").string(text);
         }
@@ -456,6 +464,10 @@ fn record(line: &Field<'_>) -> Result<Option<Record>, FieldError> {
                 text: text("text")?,
             })
         }
+        "shell" => Record::Shell {
+            command: text("command")?,
+            in_context: line.member("in_context")?.bool()?,
+        },
         "settled" => Record::Settled {
             id: text("id")?,
             consumed: line.member("consumed")?.bool()?,
@@ -680,6 +692,7 @@ fn note(field: &Field<'_>) -> Result<Note, FieldError> {
         "checkpoint" => Note::Checkpoint,
         "guidance" => Note::Guidance,
         "goal" => Note::Goal,
+        "shell" => Note::Shell,
         _ => return Err(field.error("a kind of note that this version knows")),
     })
 }

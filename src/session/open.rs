@@ -246,6 +246,7 @@ fn mend(records: &mut [Record]) {
             | Record::Goal(_)
             | Record::Accepted(_)
             | Record::Settled { .. }
+            | Record::Shell { .. }
             | Record::Gap { .. }
             | Record::Unknown { .. } => {}
         }
@@ -321,6 +322,7 @@ fn interrupted(records: &[Record], times: &[SystemTime]) -> Option<Interrupted> 
             | Record::Goal(_)
             | Record::Accepted(_)
             | Record::Settled { .. }
+            | Record::Shell { .. }
             | Record::Gap { .. }
             | Record::Lost { .. }
             | Record::Unknown { .. } => {}

@@ -11,6 +11,7 @@
 //! Edit        a file is about to change, with both hashes
 //! Receipt     a turn ended
 //! Checkpoint  the model sees less from here on; the log holds all
+//! Shell       the user runs a command
 //! Accepted    a message came while a turn ran
 //! Settled     it was delivered, or dropped
 //! Goal        the goal from here on
@@ -82,6 +83,13 @@ pub enum Record {
     },
     /// The conversation was shortened for the model.
     Checkpoint(Checkpoint),
+    /// The person runs a command. Appended before it starts; nothing that reads it runs it again.
+    Shell {
+        /// As typed, without `!`.
+        command: String,
+        /// Whether the model hears of it.
+        in_context: bool,
+    },
     /// A message came while a turn ran. It waits until it is settled.
     Accepted(Pending),
     /// A message waits no longer.
@@ -136,6 +144,7 @@ impl Record {
             | Record::Goal(_)
             | Record::Accepted(_)
             | Record::Settled { .. }
+            | Record::Shell { .. }
             | Record::Gap { .. }
             | Record::Lost { .. }
             | Record::Unknown { .. } => None,

@@ -283,3 +283,26 @@ fn a_task_on_a_terminal_reads_no_keys() {
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.ends_with("0 entries.\r\n"), "{shown}");
 }
+
+#[test]
+fn a_command_of_ones_own_runs_without_a_model_and_its_exit_code_counts() {
+    let temp = Temp::new();
+    for (prompt, code) in [
+        ("!echo own >a; echo said", 0),
+        ("!!echo own >b", 0),
+        ("!exit 7", 1),
+        ("!", 2),
+        ("!! ", 2),
+    ] {
+        let ran = run(&mut zcoder(
+            temp.path(),
+            &["--host", "127.0.0.1:1", "-qp", prompt],
+        ));
+        assert_eq!(ran.code, Some(code), "{prompt}: {}", ran.err);
+        if prompt.contains("said") {
+            assert!(ran.out.contains("\nsaid\n"), "{}", ran.out);
+        }
+    }
+    assert_eq!(temp.read("a"), b"own\n");
+    assert_eq!(temp.read("b"), b"own\n");
+}

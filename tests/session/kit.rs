@@ -236,6 +236,10 @@ pub(crate) fn every_record() -> Vec<Record> {
             id: text("a1"),
             consumed: true,
         },
+        Record::Shell {
+            command: text(odd),
+            in_context: false,
+        },
         Record::Goal(Goal {
             objective: text(odd),
             limit: None,
@@ -263,6 +267,7 @@ pub(crate) fn every_record() -> Vec<Record> {
         Note::Cancelled,
         Note::Stepped,
         Note::Goal,
+        Note::Shell,
         Note::Checkpoint,
         Note::Guidance,
     ];

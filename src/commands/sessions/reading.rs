@@ -96,6 +96,16 @@ pub(super) fn blocks(record: &Record, at: SystemTime) -> Vec<Block> {
             label: "said meanwhile".to_string(),
             text: pending.text.clone(),
         }],
+        Record::Shell {
+            command,
+            in_context,
+        } => vec![Block::Exact {
+            label: match in_context {
+                true => "own command".to_string(),
+                false => "own command, not for the model".to_string(),
+            },
+            text: command.clone(),
+        }],
         Record::Settled { id, consumed } => match consumed {
             true => fact("delivered", id.clone()),
             false => fact("dropped", id.clone()),
@@ -269,5 +279,6 @@ fn note_name(note: Note) -> &'static str {
         Note::Stepped => "stepped",
         Note::Checkpoint => "checkpoint",
         Note::Goal => "goal",
+        Note::Shell => "own command",
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn keep(entries: &[Entry<'_>], window: u64) -> Vec<u64> {
                 Note::Checkpoint | Note::Goal => goes[at] = true,
                 // Guidance of a folder is told again before the next edit there, and Skills can be activated again.
                 Note::Guidance => {}
-                Note::Recovery | Note::Loop | Note::Cancelled | Note::Stepped => {}
+                Note::Recovery | Note::Loop | Note::Cancelled | Note::Stepped | Note::Shell => {}
             },
             Message::System { .. }
             | Message::User { .. }
