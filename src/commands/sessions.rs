@@ -41,8 +41,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(super) use form::one_line;
 pub(super) use reading::{author, decided, receipt_of};
 
-/// Read at once from the end, until enough was found.
-const TAIL_BYTES: u64 = 256 << 10;
 /// Flaws that are named; the rest are counted.
 const NAMED_FLAWS: u64 = 20;
 
@@ -301,29 +299,20 @@ fn show_end(store: &Store, id: &SessionId, requests: u64) -> u8 {
 }
 
 fn last_requests(mut tail: Tail, requests: u64) -> io::Result<Vec<Entry>> {
-    let (mut found, mut pieces) = (0, Vec::new());
-    while found < requests {
-        let mut piece = tail.earlier(TAIL_BYTES)?;
-        if piece.is_empty() {
+    let (mut begun, mut entries) = (0, Vec::new());
+    while begun < requests {
+        // One after the other: what stands before the first request may be long.
+        let earlier = tail.earlier(1)?;
+        if earlier.is_empty() {
             break;
         }
-        let begins = |entry: &Entry| matches!(entry.record, Record::TurnStarted { .. });
-        let starts = piece
-            .iter()
-            .enumerate()
-            .rev()
-            .filter(|(_, entry)| begins(entry));
-        let starts: Vec<usize> = starts
-            .map(|(at, _)| at)
-            .take((requests - found) as usize)
-            .collect();
-        found += starts.len() as u64;
-        if let (true, Some(start)) = (found == requests, starts.last()) {
-            piece.drain(..start);
+        for entry in earlier.into_iter().rev() {
+            begun += u64::from(matches!(entry.record, Record::TurnStarted { .. }));
+            entries.push(entry);
         }
-        pieces.push(piece);
     }
-    Ok(pieces.into_iter().rev().flatten().collect())
+    entries.reverse();
+    Ok(entries)
 }
 
 /// A walk through a session, told on standard output.

@@ -2,6 +2,7 @@
 
 mod audit;
 mod change;
+mod crash;
 mod kit;
 mod read;
 mod wire;

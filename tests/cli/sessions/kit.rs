@@ -34,7 +34,8 @@ fn at(seconds: u64) -> SystemTime {
 
 /// The id of the session that was begun in that second.
 pub(crate) fn id(second: u64) -> String {
-    format!("20250821-0900{second:02}000-x1y2z3a4")
+    let (minute, second) = (second / 60, second % 60);
+    format!("20250821-09{minute:02}{second:02}000-x1y2z3a4")
 }
 
 impl Kit {
