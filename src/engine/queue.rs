@@ -264,3 +264,32 @@ impl Engine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first `count` messages, each settled.
+    fn settled(count: usize) -> Queue {
+        let mut queue = Queue::default();
+        for n in 0..count {
+            let (id, text) = (n.to_string(), "x".to_string());
+            queue.pending.push_back(Pending {
+                id: id.clone(),
+                way: Way::Queue,
+                text,
+            });
+            queue.settle(&id, true);
+        }
+        queue
+    }
+
+    #[test]
+    fn the_oldest_of_more_than_a_thousand_is_forgotten() {
+        let consumed = Ok(Some((Way::Queue, InputState::Consumed)));
+        assert_eq!(settled(1_000).look("0", "x"), consumed);
+        let queue = settled(1_001);
+        assert_eq!(queue.look("0", "x"), Ok(None));
+        assert_eq!(queue.look("1", "x"), consumed);
+    }
+}

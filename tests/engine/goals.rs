@@ -534,3 +534,70 @@ fn a_prompt_after_a_paused_goal_is_a_prompt() {
     assert_eq!(ask(&run, GoalOp::Clear), ["no goal"]);
     run.finish();
 }
+
+/// Role and text of the last message, and of the first that the user said.
+fn ends(body: &[u8]) -> (String, String, String) {
+    let tree = Tree::parse(body).expect("JSON");
+    let messages = tree.root().get("messages").expect("messages");
+    let text = |message: Value<'_>, key: &str| {
+        let text = message.get(key).and_then(Value::as_str);
+        text.unwrap_or_default().to_string()
+    };
+    let last = messages.items().last().expect("a message");
+    let mut users = messages.items().filter(|m| text(*m, "role") == "user");
+    let first = users.find(|m| !text(*m, "content").starts_with("[note"));
+    let first = first.map(|m| text(m, "content"));
+    (
+        text(last, "role"),
+        text(last, "content"),
+        first.unwrap_or_default(),
+    )
+}
+
+/// Reads the file that the user names, and claims that a goal is met.
+fn patient(number: usize, body: &[u8]) -> Chat {
+    let reply = |record| Chat::Records(vec![record, counted("stop", body.len() / 4)]);
+    let (role, text, _) = ends(body);
+    if is_verifier(body) {
+        return reply(content(ACCEPT));
+    }
+    if text.contains("the conversation is about to be shortened") {
+        return reply(content(r#"{"goal":["green"],"next":["read on"]}"#));
+    }
+    if let Some(file) = text.strip_prefix("read ") {
+        let arguments = format!(r#"{{"path":"{file}"}}"#);
+        return reply(call(&format!("c{number}"), "read_file", &arguments));
+    }
+    match role == "tool" || text != "make it green" {
+        true => reply(content("So it is.")),
+        false => reply(call("f", "finish_task", DONE)),
+    }
+}
+
+#[test]
+fn after_four_hundred_turns_on_a_small_window_a_goal_is_met_and_the_first_request_stands() {
+    let first = "Remember «this», word for word: \"ü\" \\ 42.";
+    let run = Run::start(
+        Scene::played_by(patient),
+        |temp: &Temp, setup: &mut Setup| {
+            setup.model.num_ctx = Some(8_192);
+            for n in 0..400 {
+                let text = format!("the number {n} {}", "and more ".repeat(20));
+                temp.write(&format!("work/f{n}.txt"), &text);
+            }
+        },
+    );
+    run.turn(first);
+    let mut compactions = 0;
+    for n in 0..400 {
+        let events = run.turn(&format!("read f{n}.txt"));
+        assert_eq!(*status(&events), Status::Done, "turn {n}");
+        let compacted = |event: &&Event| matches!(event, Event::Compacted { .. });
+        compactions += events.iter().filter(compacted).count();
+    }
+    assert!(compactions > 10, "{compactions}");
+    assert_eq!(*status(&work(&run, None)), Status::Done);
+    let chats = run.finish();
+    let mut worker = chats.iter().rev().filter(|body| !is_verifier(body));
+    assert_eq!(ends(worker.next().expect("a request")).2, first);
+}
