@@ -31,6 +31,8 @@ const DIFF_LINES: usize = 16;
 const TAIL_LINES: usize = 6;
 /// Characters of one line of foreign text.
 const LINE_CHARS: usize = 200;
+/// Of a notice: its end is what to do next.
+const NOTICE_CHARS: usize = 2_000;
 /// Bytes of live output that are kept for the tail.
 const TAIL_BYTES: usize = 4 << 10;
 /// Between two rewrites of the live line.
@@ -246,17 +248,21 @@ impl Progress {
             Level::Warning => "warning",
             Level::Error => "error",
         };
-        self.line(label, text);
+        self.put(label, text, NOTICE_CHARS);
     }
 
     /// A line of its own.
     pub(super) fn line(&mut self, label: &str, text: &str) {
+        self.put(label, text, LINE_CHARS);
+    }
+
+    fn put(&mut self, label: &str, text: &str, most: usize) {
         self.clear();
         self.counter = None;
         let mut out = String::new();
         for (i, part) in text.lines().enumerate() {
             let label = if i == 0 { label } else { "" };
-            push(&mut out, label, part);
+            push(&mut out, label, part, most);
         }
         write(&out);
     }
@@ -283,7 +289,7 @@ impl Progress {
                 let tail = text::plain(&self.tail);
                 let lines: Vec<&str> = tail.lines().collect();
                 for line in &lines[lines.len().saturating_sub(TAIL_LINES)..] {
-                    push(&mut out, "", &format!("| {line}"));
+                    push(&mut out, "", &format!("| {line}"), LINE_CHARS);
                 }
             }
             Facts::Edited { files, diff } => {
@@ -291,11 +297,11 @@ impl Progress {
                 let names = if files.len() == 1 { 2 } else { 0 };
                 let lines: Vec<&str> = diff.lines().skip(names).collect();
                 for line in lines.iter().take(DIFF_LINES) {
-                    push(&mut out, "", &format!("| {line}"));
+                    push(&mut out, "", &format!("| {line}"), LINE_CHARS);
                 }
                 if lines.len() > DIFF_LINES {
                     let more = counted((lines.len() - DIFF_LINES) as u64, "more line");
-                    push(&mut out, "", &format!("| … {more}"));
+                    push(&mut out, "", &format!("| … {more}"), LINE_CHARS);
                 }
             }
             Facts::None | Facts::Read { .. } => {}
@@ -438,7 +444,7 @@ impl Progress {
         counter.next_line *= 2;
         let (label, text) = counter.text(now, lines);
         let mut out = String::new();
-        push(&mut out, label, &text);
+        push(&mut out, label, &text, LINE_CHARS);
         write(&out);
     }
 
@@ -604,9 +610,9 @@ fn changed(file: &FileChange, new: &str) -> String {
 }
 
 /// `label     text`, harmless and bounded.
-fn push(out: &mut String, label: &str, text: &str) {
+fn push(out: &mut String, label: &str, text: &str, most: usize) {
     let shown = text::visible(text);
-    let shown = text::clip(&shown, LINE_CHARS);
+    let shown = text::clip(&shown, most);
     out.push_str(&format!("{label:<9} {shown}").replace('\n', " "));
     out.push('\n');
 }

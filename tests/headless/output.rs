@@ -3,12 +3,29 @@
 use super::{run_task, task};
 use crate::support::run::{Screen, options, ran, run, standin, start};
 use crate::support::temp::Temp;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use zcoder::json::Tree;
 use zcoder::model::script::{Script, Step};
 use zcoder::standin::{Pace, StandIn};
 use zcoder::text;
+
+#[test]
+fn a_long_notice_is_shown_with_its_end_which_is_what_to_do_next() {
+    let (temp, server) = (Temp::new(), standin(None));
+    let home = temp.path().join("h".repeat(200));
+    fs::create_dir(&home).expect("a folder");
+    fs::write(home.join("sessions"), "").expect("in the way");
+    let mut command = task(temp.path(), &server, &["-p", "hello"]);
+    command
+        .env("ZCODER_HOME", &home)
+        .env_remove("ZCODER_EPHEMERAL");
+    let ran = run(&mut command);
+    let line = ran.err.lines().find(|line| line.starts_with("warning"));
+    let end = "(--ephemeral does so without a word)";
+    assert!(line.is_some_and(|line| line.ends_with(end)), "{}", ran.err);
+    assert_eq!(ran.code, Some(0));
+}
 
 #[test]
 fn text_is_the_answer_and_nothing_else() {
