@@ -188,7 +188,13 @@ pub fn preview(setup: Setup, prompt: Op, notice: &mut dyn FnMut(Event)) -> Resul
     notes.into_iter().for_each(|note| conversation.append(note));
     conversation.append(prompt::user(&text, attachment.as_deref(), limit));
     conversation.write();
-    let budget = budget::Budget::new(setup.compaction);
+    let mut budget = budget::Budget::new(setup.compaction);
+    budget.goes_on(conversation.log.records());
+    if budget.is_due(conversation.tokens(), conversation.window) {
+        let text = "this request would be shortened before it is sent: the model would be asked for a checkpoint first".to_string();
+        let level = Level::Warning;
+        notice(Event::Notice { level, text });
+    }
     notice(Event::Context(context::report(&conversation, &budget)));
     Ok(conversation.body().slices().concat())
 }

@@ -58,6 +58,23 @@ fn a_preview_is_the_request_to_the_byte() {
 }
 
 #[test]
+fn a_preview_says_that_a_checkpoint_would_come_first() {
+    for (most, warned) in [(1, 1), (100_000, 0)] {
+        let temp = Temp::new();
+        let fake = Fake::start(Scene::new(vec![]));
+        let mut given = setup(&fake, &temp);
+        given.compaction.tokens = Some(most);
+        let mut told = Vec::new();
+        preview(given, prompt("hello", None), &mut |event| told.push(event)).expect("a request");
+        let text = "this request would be shortened before it is sent: the model would be asked for a checkpoint first".to_string();
+        let level = Level::Warning;
+        let notice = Event::Notice { level, text };
+        let found = told.iter().filter(|event| **event == notice).count();
+        assert_eq!(found, warned, "{told:?}");
+    }
+}
+
+#[test]
 fn an_offline_preview_asks_nobody_and_says_what_it_assumes() {
     let temp = Temp::new();
     let fake = Fake::start(Scene::new(vec![]));
