@@ -162,6 +162,8 @@ impl Engine {
 
     /// One compaction, told from beginning to end. True: the conversation is shorter now.
     fn compact(&mut self, turn: &mut Turn) -> Flow<bool> {
+        // The request for a checkpoint is one too: what it holds is on the disk before it leaves.
+        self.save()?;
         let conversation = self.open_one()?;
         conversation.write();
         let (tokens, window) = (conversation.tokens(), conversation.window);

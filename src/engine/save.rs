@@ -2,7 +2,7 @@
 //! tells how far a crash can no longer reach.
 //!
 //! ```text
-//! Title, TurnStarted, User …   save     then the request leaves
+//! Title, TurnStarted, User …   save     then the request leaves, or the one for a checkpoint
 //! Assistant                    save     then its calls are taken up
 //! Decision                     save     then the command runs
 //! Edit                         save     then the file is replaced
@@ -13,7 +13,7 @@
 //! A new session that cannot be made (a read-only disk) is said once and kept in memory.
 //!
 //! Refused: to go on when a commit failed. The turn ends before the step, the records stay in memory, and the end of the turn tries once
-//! more. What a session cannot take because somebody else went on with it becomes a fork, whose id is told.
+//! more. What a session cannot take because somebody else went on with it, or holds it, becomes a fork, whose id is told.
 //!
 //! Invariant: what was told by `Saved` is there when the session is opened again, whatever happens to this process.
 //!
@@ -72,6 +72,7 @@ impl Engine {
         if self.on_record != Some(turn) {
             return;
         }
+        let status = receipt.status.clone();
         self.record(Record::Receipt { turn, receipt });
         let Some(log) = self.log() else {
             return;
@@ -79,15 +80,22 @@ impl Engine {
         let told = commit(log).or_else(|error| beside(log, error));
         match told {
             Ok(told) => told.into_iter().for_each(|event| self.emit(event)),
+            // The turn ended for exactly this, and says so.
+            Err(reason)
+                if status
+                    == (Status::NotSaved {
+                        reason: reason.clone(),
+                    }) => {}
             Err(text) => self.notice(Level::Error, text),
         }
     }
 }
 
-/// The way out of a conflict: what the session on the disk cannot take becomes one of its own.
+/// The way out where somebody else is at work: what the session on the disk does not take becomes one of its own.
 fn beside(log: &mut Log, error: CommitError) -> Result<Vec<Event>, String> {
-    if !matches!(error, CommitError::Conflict(_)) {
-        return Err(error.to_string());
+    match &error {
+        CommitError::Conflict(_) | CommitError::Busy { .. } | CommitError::Owned { .. } => {}
+        CommitError::TooLong { .. } | CommitError::Io { .. } => return Err(error.to_string()),
     }
     log.fork()
         .map_err(|failed| format!("{error}; no id for a fork: {failed}"))?;
@@ -95,7 +103,7 @@ fn beside(log: &mut Log, error: CommitError) -> Result<Vec<Event>, String> {
     told.push(Event::Notice {
         level: Level::Warning,
         text: format!(
-            "what could not be saved is kept as a session of its own, with all that was before: {}",
+            "what could not be saved is kept as a session of its own, with all that was before: --resume {} goes on with it",
             log.id().0
         ),
     });

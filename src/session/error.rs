@@ -77,10 +77,7 @@ impl fmt::Display for CommitError {
                  session, or remove that file if it is wrong",
                 path.display()
             ),
-            CommitError::Conflict(conflict) => write!(
-                f,
-                "{conflict}; nothing was written: fork the session to keep what is unsaved"
-            ),
+            CommitError::Conflict(conflict) => write!(f, "{conflict}; nothing was written there"),
             CommitError::TooLong { seq, bytes } => write!(
                 f,
                 "record {seq} has {bytes} bytes, more than the {} that can be read back; nothing was saved: start a new session",

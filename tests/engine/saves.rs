@@ -6,9 +6,11 @@ use crate::support::temp::Temp;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use zcoder::engine::{Compaction, Setup};
 use zcoder::policy::Profile;
 use zcoder::protocol::{Event, Message, Stage, Status, Tap, TurnId};
 use zcoder::session::{Author, FrontEnd, Log, Pointer, Record, SessionId, Store, read_line};
+use zcoder::sys::file::Locked;
 
 /// Kinds of the committed records of the only session there.
 fn kinds(sessions: &Path) -> Vec<String> {
@@ -59,9 +61,14 @@ type Watch = Box<dyn Fn(&Path, &Stage<'_>) + Send + Sync>;
 
 /// An engine whose session is kept, with commands allowed and a tap that is told where.
 fn start(scene: Scene, watch: Watch) -> (Run, PathBuf) {
+    start_with(scene, watch, |_| {})
+}
+
+fn start_with(scene: Scene, watch: Watch, change: impl FnOnce(&mut Setup)) -> (Run, PathBuf) {
     let mut sessions = PathBuf::new();
     let run = Run::start(scene, |temp, setup| {
         allow_commands(setup);
+        change(setup);
         let root = setup.toolbox.workspace().root().to_path_buf();
         let store = Store::new(&temp.path().join("state"), &root);
         sessions = store.folder().to_path_buf();
@@ -140,6 +147,29 @@ fn each_step_is_on_the_disk_before_the_next_is_made() {
 }
 
 #[test]
+fn a_prompt_is_on_the_disk_before_a_request_for_a_checkpoint_leaves() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let seen_there = Arc::clone(&seen);
+    let watch: Watch = Box::new(move |sessions, stage| {
+        if let Stage::Event(Event::Compacting { .. }) = stage {
+            let on_disk = kinds(sessions).join(" ");
+            seen_there.lock().expect("lock").push(on_disk);
+        }
+    });
+    let scene = Scene::new(vec![says("ok")]);
+    let (run, _) = start_with(scene, watch, |setup| {
+        setup.compaction = Compaction {
+            tokens: Some(1),
+            ..Compaction::default()
+        }
+    });
+    run.turn("hello");
+    let asked = "session model system note title turn user";
+    assert_eq!(*seen.lock().expect("lock"), [asked]);
+    run.finish();
+}
+
+#[test]
 fn nothing_is_done_for_a_session_that_somebody_else_went_on_with() {
     let watch: Watch = Box::new(|sessions, stage| {
         if let Stage::Reply(_) = stage {
@@ -162,16 +192,16 @@ fn nothing_is_done_for_a_session_that_somebody_else_went_on_with() {
                 reason.starts_with("another zcoder went on with this session"),
                 "{reason}"
             );
-            assert!(
-                reason.ends_with("fork the session to keep what is unsaved"),
-                "{reason}"
-            );
+            assert!(reason.ends_with("nothing was written there"), "{reason}");
         }
         other => panic!("{other:?}"),
     }
-    let said = "warning: what could not be saved is kept as a session of its own, with all that was before: ";
+    let said = "warning: what could not be saved is kept as a session of its own, with all that was before: --resume ";
     let mut forks = lines.iter().filter_map(|line| line.strip_prefix(said));
-    let fork = SessionId(forks.next().expect("a fork").to_string());
+    let fork = forks
+        .next()
+        .and_then(|line| line.strip_suffix(" goes on with it"));
+    let fork = SessionId(fork.expect("a fork").to_string());
     let root = run.temp.path().join("work");
     let store = Store::new(&run.temp.path().join("state"), &root);
     let opened = store.open(&fork).expect("opened");
@@ -182,6 +212,48 @@ fn nothing_is_done_for_a_session_that_somebody_else_went_on_with() {
         kept.join(" "),
         format!("{asked} assistant tool tool receipt")
     );
+    run.finish();
+}
+
+#[test]
+fn what_cannot_be_saved_is_said_once() {
+    let watch: Watch = Box::new(|sessions, stage| {
+        if let Stage::Reply(_) = stage {
+            let folder = session(sessions).expect("kept");
+            fs::create_dir_all(folder.join("current.new/x")).expect("in the way");
+        }
+    });
+    let (run, _) = start(write_and_run(), watch);
+    let events = run.turn("write it");
+    let Some(Event::TurnEnded { receipt, .. }) = events.last() else {
+        panic!("{events:#?}");
+    };
+    let Status::NotSaved { reason } = &receipt.status else {
+        panic!("{receipt:#?}");
+    };
+    assert!(reason.contains("current.new`"), "{reason}");
+    let is_notice = |event: &&Event| matches!(event, Event::Notice { .. });
+    assert_eq!(events.iter().find(is_notice), None);
+    run.finish();
+}
+
+#[test]
+fn what_a_session_that_somebody_holds_does_not_take_becomes_one_of_its_own() {
+    let held = Mutex::new(None);
+    let watch: Watch = Box::new(move |sessions, stage| {
+        if let Stage::Reply(_) = stage {
+            let folder = session(sessions).expect("kept");
+            let file = fs::File::open(folder.join("lock")).expect("a lock");
+            *held.lock().expect("lock") = Locked::take(file).expect("locks");
+        }
+    });
+    let (run, sessions) = start(write_and_run(), watch);
+    let lines = show(&run.turn("write it"));
+    let said = "warning: what could not be saved is kept as a session of its own, with all that was before: --resume ";
+    let fork = lines.iter().find_map(|line| line.strip_prefix(said));
+    let fork = fork.and_then(|line| line.strip_suffix(" goes on with it"));
+    let fork = fork.unwrap_or_else(|| panic!("{lines:#?}"));
+    assert!(sessions.join(fork).join("current").exists());
     run.finish();
 }
 

@@ -244,18 +244,14 @@ fn refused(log: &mut Log) -> Conflict {
 #[test]
 fn a_session_that_is_not_as_we_left_it_is_a_conflict_and_stays_as_it_is() {
     type Damage = fn(&Path);
-    let gone = |name: &str| {
-        format!("`{name}` is gone; nothing was written: fork the session to keep what is unsaved")
-    };
+    let gone = |name: &str| format!("`{name}` is gone; nothing was written there");
     let replaced = |name: &str| {
-        format!(
-            "`{name}` is not the file that this session wrote; nothing was written: fork the session to keep what is unsaved"
-        )
+        format!("`{name}` is not the file that this session wrote; nothing was written there")
     };
     let moved = |now: &str| {
         format!(
             "another zcoder went on with this session, or another state of it was put back ({now}, ours was 1); \
-             nothing was written: fork the session to keep what is unsaved"
+             nothing was written there"
         )
     };
     let cases: [(Damage, String); 8] = [
