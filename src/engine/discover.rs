@@ -14,8 +14,8 @@
 //! Invariant: at most one request of each kind, all before the first prompt. Invariant: no byte of a prompt is sent here.
 use super::failure;
 use crate::model::{
-    self, Backend, Card, ChooseError, Loaded, Options, Shape, Think, ToolStyle, Wish, choose,
-    cloud_host, cpu_notice, window,
+    self, Backend, Card, ChooseError, Loaded, OF_SESSION, Options, Shape, Think, ToolStyle, Wish,
+    choose, cloud_host, cpu_notice, window,
 };
 use crate::protocol::{Level, Status};
 use crate::sys::Cancel;
@@ -88,7 +88,12 @@ pub(super) fn discover(
             let loaded = loaded();
             let choice = choose(&wish, &entries, &loaded).map_err(unusable)?;
             let card = backend.show(&choice.model, cancel).map_err(server_failed)?;
-            (choice.model, choice.why, card, loaded)
+            let mut why = choice.why;
+            let before = wish.last_used.as_deref();
+            if let Some(before) = before.filter(|name| !same_model(name, &choice.model)) {
+                why.push_str(&format!("; the session's model, {before}, is not"));
+            }
+            (choice.model, why, card, loaded)
         }
     };
     let loaded = loaded
@@ -108,16 +113,20 @@ pub(super) fn discover(
 
 /// Without a server: what was named, and the most careful window.
 fn assume(wish: &Wish) -> Result<Found, Status> {
-    let Some((model, by)) = &wish.model else {
-        let reason =
-            "no model is named and the server may not be asked; name one (--model)".to_string();
-        return Err(Status::Unusable { reason });
+    let (model, why) = match (&wish.model, &wish.last_used) {
+        (Some((model, by)), _) => (model, format!("named by {by}")),
+        (None, Some(model)) => (model, OF_SESSION.to_string()),
+        (None, None) => {
+            let reason =
+                "no model is named and the server may not be asked; name one (--model)".to_string();
+            return Err(Status::Unusable { reason });
+        }
     };
     let card = Card::default();
     let (window, window_why) = window(wish, &card, None);
     Ok(Found {
         model: model.clone(),
-        why: format!("named by {by}"),
+        why,
         card,
         loaded: None,
         window,

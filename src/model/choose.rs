@@ -40,7 +40,7 @@ const MAX_NAMES: usize = 8;
 pub struct Wish {
     /// A name, and where it was said (`--model`, `ZCODER_MODEL`, a settings file).
     pub model: Option<(String, &'static str)>,
-    /// The model last used on this server.
+    /// The model of the session that goes on.
     pub last_used: Option<String>,
     /// The window, in tokens.
     pub num_ctx: Option<u64>,
@@ -127,7 +127,10 @@ impl fmt::Display for ChooseError {
 
 impl std::error::Error for ChooseError {}
 
-/// Chooses, in this order: named, last used here, the only one with tools, a loaded one with tools.
+/// Why it is the model of the session that goes on.
+pub const OF_SESSION: &str = "as in the session so far";
+
+/// Chooses, in this order: named, that of the session, the only one with tools, a loaded one with tools.
 pub fn choose(
     wish: &Wish,
     entries: &[ModelEntry],
@@ -148,7 +151,7 @@ pub fn choose(
         return Err(ChooseError::NoModels);
     }
     if let Some(entry) = wish.last_used.as_deref().and_then(find) {
-        return Ok(chosen(entry, "last used on this server".to_string()));
+        return Ok(chosen(entry, OF_SESSION.to_string()));
     }
     let local: Vec<&ModelEntry> = entries.iter().filter(|entry| is_local(entry)).collect();
     let able: Vec<&ModelEntry> = match wish.tool_style {

@@ -27,7 +27,9 @@ mod recover;
 pub mod script;
 
 pub use assemble::{Assembler, Failed, Unfinished};
-pub use choose::{Choice, ChooseError, Wish, choose, cloud_host, cpu_notice, cut_notice, window};
+pub use choose::{
+    Choice, ChooseError, OF_SESSION, Wish, choose, cloud_host, cpu_notice, cut_notice, window,
+};
 pub use error::Error;
 pub use ollama::RequestBody;
 pub use recover::{FoundCall, Recovered, recover};
@@ -126,7 +128,7 @@ pub struct Options {
     pub delays: Delays,
     /// A model, and where it was named.
     pub model: Option<(String, &'static str)>,
-    /// The model last used on this server.
+    /// The model of the session that goes on.
     pub last_used: Option<String>,
     /// The window in tokens.
     pub num_ctx: Option<u64>,

@@ -172,7 +172,7 @@ fn the_order_when_none_is_named() {
         Some("b"),
         &["a [tools]", "b:latest [tools]"],
         &["a"],
-        "b:latest: last used on this server",
+        "b:latest: as in the session so far",
     );
     check(
         None,

@@ -136,6 +136,16 @@ fn assumptions_are_said_when_nothing_may_be_asked() {
            asked",
         ],
     );
+    // A session that goes on has named its model.
+    let wish = Wish {
+        last_used: Some("m".to_string()),
+        ..Wish::default()
+    };
+    let found = assume(&wish).unwrap();
+    assert_eq!(
+        (found.model.as_str(), found.why.as_str()),
+        ("m", OF_SESSION)
+    );
     let reason =
         "no model is named and the server may not be asked; name one (--model)".to_string();
     assert_eq!(

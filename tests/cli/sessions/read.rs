@@ -1,7 +1,7 @@
 //! Listing, showing, exporting.
 
 use super::kit::{Kit, header, id, title, turn, two_requests, user};
-use crate::support::run::{Screen, run};
+use crate::support::run::{Screen, run, standin};
 use std::fs;
 use zcoder::json::Tree;
 
@@ -88,6 +88,16 @@ fn where_there_is_nothing_to_go_on_with_no_other_session_is_begun_and_no_file_is
         assert_eq!((ran.code, ran.err.as_str()), (Some(2), nowhere));
     }
     assert!(!file.exists());
+}
+
+#[test]
+fn a_session_that_goes_on_says_that_its_model_is_gone() {
+    let (kit, server) = (Kit::new(), standin(None));
+    kit.session(5, &two_requests(5));
+    let host = server.address().to_string();
+    let ran = kit.run(&["-c", "-p", "hello", "--host", &host]);
+    let why = "(the only model here; the session's model, qwen3:8b, is not)";
+    assert!(ran.err.contains(why), "{}", ran.err);
 }
 
 #[test]
