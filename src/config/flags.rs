@@ -548,7 +548,7 @@ pub const FLAGS: &[Flag] = &[
     Flag { short: Some('c'), ..flag(Id::Continue, "--continue", Nothing, &[], RUN, G::Task,
         "go on with the session of the folder that was at work last") },
     Flag { also: &["--dry-run"], ..flag(Id::WhatWouldBeSent, "--what-would-be-sent", Nothing, &[], RUN, G::Task,
-        "print the exact first request and send no prompt; the server is only asked about its models") },
+        "print the exact next request (with --continue or --resume of that session) and send no prompt; the server is only asked about its models") },
     flag(Id::Offline, "--offline", Nothing, &["ZCODER_OFFLINE"], RUN, G::Task,
         "with --what-would-be-sent: ask the server nothing, and say on standard error what was assumed"),
     flag(Id::PrintInstructions, "--print-instructions", Nothing, &[], RUN, G::Task,

@@ -515,7 +515,7 @@ fn later(given: &str) -> Option<&'static str> {
         "--acp" | "acp" | "--server" | "--connect" => {
             Some("other programs cannot drive zcoder yet, except through -p with --output jsonl")
         }
-        "--compact-at" | "--no-warmup" | "--tool-exposure" => {
+        "--no-warmup" | "--tool-exposure" => {
             Some("this setting of zcoder.zsh has no counterpart yet")
         }
         "login" | "auth" => Some("there is no account; name a model server with --host"),
