@@ -17,6 +17,7 @@
 use super::place::Place;
 use super::programs;
 use super::shell::{Glob, RedirectKind, Simple, Word};
+use crate::text::Words;
 
 /// A program that reads, by its options.
 struct Reader {
@@ -26,7 +27,7 @@ struct Reader {
     /// Letters with one.
     values: &'static str,
     /// Long options that change neither what is read nor where it goes.
-    long: &'static [&'static str],
+    long: Words,
     operands: Operands,
 }
 
@@ -41,43 +42,34 @@ enum Operands {
 
 #[rustfmt::skip] // a table
 const READERS: &[Reader] = &[
-    Reader { name: "head", flags: "qvz0123456789", values: "nc", long: &["--quiet", "--silent", "--verbose"], operands: Operands::Files },
-    Reader { name: "tail", flags: "qvz0123456789", values: "nc", long: &["--quiet", "--silent", "--verbose"], operands: Operands::Files },
-    Reader { name: "wc", flags: "lwcmL", values: "", long: &["--lines", "--words", "--bytes", "--chars", "--max-line-length"], operands: Operands::Files },
-    Reader { name: "cut", flags: "snz", values: "bcdf", long: &["--complement", "--only-delimited"], operands: Operands::Files },
-    Reader { name: "tr", flags: "cCdst", values: "", long: &["--complement", "--delete", "--squeeze-repeats", "--truncate-set1"], operands: Operands::Sets },
-    Reader { name: "cat", flags: "AbeEnstTuv", values: "", long: &["--number", "--number-nonblank", "--show-all", "--show-ends", "--show-tabs", "--squeeze-blank"], operands: Operands::Files },
-    Reader { name: "ls", flags: "aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ1", values: "ITw", operands: Operands::Files, long: &["--all", "--almost-all",
-        "--color", "--directory", "--classify", "--full-time", "--group-directories-first", "--human-readable", "--inode", "--recursive",
-        "--reverse", "--size"] },
+    Reader { name: "head", flags: "qvz0123456789", values: "nc", long: Words("--quiet --silent --verbose"), operands: Operands::Files },
+    Reader { name: "tail", flags: "qvz0123456789", values: "nc", long: Words("--quiet --silent --verbose"), operands: Operands::Files },
+    Reader { name: "wc", flags: "lwcmL", values: "", long: Words("--lines --words --bytes --chars --max-line-length"), operands: Operands::Files },
+    Reader { name: "cut", flags: "snz", values: "bcdf", long: Words("--complement --only-delimited"), operands: Operands::Files },
+    Reader { name: "tr", flags: "cCdst", values: "", long: Words("--complement --delete --squeeze-repeats --truncate-set1"), operands: Operands::Sets },
+    Reader { name: "cat", flags: "AbeEnstTuv", values: "", long: Words("--number --number-nonblank --show-all --show-ends \
+        --show-tabs --squeeze-blank"), operands: Operands::Files },
+    Reader { name: "ls", flags: "aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ1", values: "ITw", operands: Operands::Files, long: Words("--all \
+        --almost-all --color --directory --classify --full-time --group-directories-first --human-readable --inode --recursive \
+        --reverse --size") },
     // Not `-R`, which follows links out; not `-f`, which reads patterns from a file.
-    Reader { name: "grep", flags: "cEFGHhilLnoPqrsvwxyzaZ0123456789", values: "eABCm", operands: Operands::PatternThenFiles, long: &["--recursive",
-        "--line-number", "--ignore-case", "--count", "--color", "--include", "--exclude", "--exclude-dir", "--word-regexp", "--line-regexp",
-        "--fixed-strings", "--extended-regexp", "--perl-regexp", "--basic-regexp", "--files-with-matches", "--files-without-match",
-        "--no-messages", "--invert-match", "--only-matching", "--quiet", "--no-filename", "--with-filename", "--text", "--context",
-        "--before-context", "--after-context", "--max-count", "--byte-offset", "--null"] },
+    Reader { name: "grep", flags: "cEFGHhilLnoPqrsvwxyzaZ0123456789", values: "eABCm", operands: Operands::PatternThenFiles, long: Words("--recursive \
+        --line-number --ignore-case --count --color --include --exclude --exclude-dir --word-regexp --line-regexp \
+        --fixed-strings --extended-regexp --perl-regexp --basic-regexp --files-with-matches --files-without-match --no-messages \
+        --invert-match --only-matching --quiet --no-filename --with-filename --text --context --before-context --after-context \
+        --max-count --byte-offset --null") },
 ];
 
 /// Long options of [`READERS`] that may be followed by `=value`.
-const LONG_VALUES: &[&str] = &[
-    "--color",
-    "--include",
-    "--exclude",
-    "--exclude-dir",
-    "--context",
-    "--before-context",
-    "--after-context",
-    "--max-count",
-    "--classify",
-];
+const LONG_VALUES: Words = Words(
+    "--color --include --exclude --exclude-dir --context --before-context --after-context \
+        --max-count --classify",
+);
 
 /// Tests and actions of find that only look, and their joints.
 #[rustfmt::skip] // a table
-const LOOKING: &[&str] = &[
-    "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-type", "-size", "-empty", "-mtime", "-mmin", "-newer",
-    "-maxdepth", "-mindepth", "-depth", "-prune", "-print", "-print0", "-printf", "-ls", "-quit", "-not", "!", "-o", "-or", "-a", "-and",
-    "(", ")",
-];
+const LOOKING: Words = Words("-name -iname -path -ipath -wholename -regex -iregex -type -size -empty -mtime -mmin -newer \
+        -maxdepth -mindepth -depth -prune -print -print0 -printf -ls -quit -not ! -o -or -a -and ( )");
 
 /// Why the command needs no rule.
 pub(super) fn neutral(simple: &Simple, place: &Place) -> Option<&'static str> {
@@ -191,7 +183,7 @@ fn prints_lines(simple: &Simple, place: &Place) -> bool {
 fn lists_names(arguments: &[Word], place: &Place) -> bool {
     arguments.iter().all(|word| {
         let known = match word.text.starts_with(['-', '!', '(', ')']) {
-            true => LOOKING.contains(&word.text.as_str()),
+            true => LOOKING.contains(&word.text),
             false => true,
         };
         known && is_inside(word, place)
@@ -220,9 +212,9 @@ fn reads_inside(reader: &Reader, arguments: &[Word], place: &Place) -> Option<&'
             // An option whose value may follow as a word of its own must have it behind `=`: otherwise it could be taken for a file,
             // or a file for it.
             let whole = value.is_some()
-                || !LONG_VALUES.contains(&option)
+                || !LONG_VALUES.contains(option)
                 || matches!(option, "--color" | "--classify");
-            if !reader.long.contains(&option) || !whole {
+            if !reader.long.contains(option) || !whole {
                 return None;
             }
         } else if let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty()) {

@@ -376,7 +376,7 @@ fn git(words: &[Word]) -> Vec<Inner> {
         {
             found.push(Inner::Script(script.to_string()));
         }
-        at += if GIT_VALUES.contains(&word.text.as_str()) {
+        at += if GIT_VALUES.contains(&word.text) {
             2
         } else {
             1

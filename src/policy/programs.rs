@@ -15,6 +15,7 @@
 //! Invariant: an entry too much costs a question, one too few is a hole.
 
 use super::shell::{Word, base};
+use crate::text::Words;
 
 /// A program that runs the command in its arguments.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub(super) struct Wrapper {
     pub(super) name: &'static str,
     /// Letters and long options whose value is the next word.
     values: &'static str,
-    long_values: &'static [&'static str],
+    long_values: Words,
     /// Words before the command (`timeout 5`).
     operands: usize,
 }
@@ -30,146 +31,100 @@ pub(super) struct Wrapper {
 const fn wrapper_row(
     name: &'static str,
     values: &'static str,
-    long_values: &'static [&'static str],
+    long_values: &'static str,
     operands: usize,
 ) -> Wrapper {
     Wrapper {
         name,
         values,
-        long_values,
+        long_values: Words(long_values),
         operands,
     }
 }
 
 #[rustfmt::skip] // a table
 const WRAPPERS: &[Wrapper] = &[
-    wrapper_row("sudo", "CDghpRrTtUu", &["--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role", "--type", "--close-from"], 0),
-    wrapper_row("doas", "Cu", &[], 0),
-    wrapper_row("pkexec", "", &["--user"], 0),
-    wrapper_row("env", "uCS", &["--unset", "--chdir"], 0),
-    wrapper_row("nohup", "", &[], 0),
-    wrapper_row("timeout", "sk", &["--signal", "--kill-after"], 1),
-    wrapper_row("nice", "n", &["--adjustment"], 0),
-    wrapper_row("ionice", "cnpPu", &["--class", "--classdata"], 0),
-    wrapper_row("chrt", "TPD", &[], 1),
-    wrapper_row("taskset", "", &[], 1),
-    wrapper_row("setsid", "", &[], 0),
-    wrapper_row("stdbuf", "ioe", &["--input", "--output", "--error"], 0),
-    wrapper_row("time", "fo", &["--format", "--output"], 0),
-    wrapper_row("xargs", "adEIJLnPRSs", &["--arg-file", "--delimiter", "--max-lines", "--max-args", "--max-procs", "--max-chars", "--replace"], 0),
-    wrapper_row("parallel", "IjnNaC", &["--jobs", "--arg-file", "--colsep"], 0),
-    wrapper_row("command", "", &[], 0),
-    wrapper_row("builtin", "", &[], 0),
-    wrapper_row("exec", "a", &[], 0),
-    wrapper_row("chroot", "", &["--userspec", "--groups"], 1),
-    wrapper_row("unshare", "SG", &[], 0),
-    wrapper_row("nsenter", "tSG", &["--target"], 0),
-    wrapper_row("setpriv", "", &[], 0),
-    wrapper_row("strace", "eopsauEXPSIb", &[], 0),
-    wrapper_row("ltrace", "eopsnaulAFX", &[], 0),
-    wrapper_row("valgrind", "", &[], 0),
-    wrapper_row("watch", "nq", &["--interval"], 0),
-    wrapper_row("flock", "EwcI", &["--timeout", "--conflict-exit-code"], 1),
-    wrapper_row("busybox", "", &[], 0),
-    wrapper_row("toybox", "", &[], 0),
-    wrapper_row("systemd-run", "pEu", &["--unit", "--property", "--setenv"], 0),
-    wrapper_row("catchsegv", "", &[], 0),
-    wrapper_row("faketime", "f", &[], 1),
-    wrapper_row("xvfb-run", "efnps", &[], 0),
-    wrapper_row("fakeroot", "lisb", &[], 0),
-    wrapper_row("dbus-run-session", "", &[], 0),
-    wrapper_row("script", "cEIOBT", &["--command"], 0),
-    wrapper_row("su", "cgGsw", &["--command", "--group", "--shell"], 1),
-    wrapper_row("runuser", "ucgGs", &["--user", "--command", "--group"], 0),
-    wrapper_row("ssh", "BbcDEeFIiJLlmOopQRSWw", &[], 1),
-    wrapper_row("entr", "", &[], 0),
-    wrapper_row("npx", "pc", &["--package", "--call"], 0),
-    wrapper_row("bunx", "", &[], 0),
-    wrapper_row("uvx", "", &["--from", "--with", "--python"], 0),
-    wrapper_row("pipx", "", &[], 1),
-    wrapper_row("direnv", "", &[], 2),
-    wrapper_row("nix-shell", "pIA", &["--run", "--command"], 0),
+    wrapper_row("sudo", "CDghpRrTtUu", "--user --group --host --prompt --chdir --chroot --role --type --close-from", 0),
+    wrapper_row("doas", "Cu", "", 0),
+    wrapper_row("pkexec", "", "--user", 0),
+    wrapper_row("env", "uCS", "--unset --chdir", 0),
+    wrapper_row("nohup", "", "", 0),
+    wrapper_row("timeout", "sk", "--signal --kill-after", 1),
+    wrapper_row("nice", "n", "--adjustment", 0),
+    wrapper_row("ionice", "cnpPu", "--class --classdata", 0),
+    wrapper_row("chrt", "TPD", "", 1),
+    wrapper_row("taskset", "", "", 1),
+    wrapper_row("setsid", "", "", 0),
+    wrapper_row("stdbuf", "ioe", "--input --output --error", 0),
+    wrapper_row("time", "fo", "--format --output", 0),
+    wrapper_row("xargs", "adEIJLnPRSs", "--arg-file --delimiter --max-lines --max-args --max-procs --max-chars --replace", 0),
+    wrapper_row("parallel", "IjnNaC", "--jobs --arg-file --colsep", 0),
+    wrapper_row("command", "", "", 0),
+    wrapper_row("builtin", "", "", 0),
+    wrapper_row("exec", "a", "", 0),
+    wrapper_row("chroot", "", "--userspec --groups", 1),
+    wrapper_row("unshare", "SG", "", 0),
+    wrapper_row("nsenter", "tSG", "--target", 0),
+    wrapper_row("setpriv", "", "", 0),
+    wrapper_row("strace", "eopsauEXPSIb", "", 0),
+    wrapper_row("ltrace", "eopsnaulAFX", "", 0),
+    wrapper_row("valgrind", "", "", 0),
+    wrapper_row("watch", "nq", "--interval", 0),
+    wrapper_row("flock", "EwcI", "--timeout --conflict-exit-code", 1),
+    wrapper_row("busybox", "", "", 0),
+    wrapper_row("toybox", "", "", 0),
+    wrapper_row("systemd-run", "pEu", "--unit --property --setenv", 0),
+    wrapper_row("catchsegv", "", "", 0),
+    wrapper_row("faketime", "f", "", 1),
+    wrapper_row("xvfb-run", "efnps", "", 0),
+    wrapper_row("fakeroot", "lisb", "", 0),
+    wrapper_row("dbus-run-session", "", "", 0),
+    wrapper_row("script", "cEIOBT", "--command", 0),
+    wrapper_row("su", "cgGsw", "--command --group --shell", 1),
+    wrapper_row("runuser", "ucgGs", "--user --command --group", 0),
+    wrapper_row("ssh", "BbcDEeFIiJLlmOopQRSWw", "", 1),
+    wrapper_row("entr", "", "", 0),
+    wrapper_row("npx", "pc", "--package --call", 0),
+    wrapper_row("bunx", "", "", 0),
+    wrapper_row("uvx", "", "--from --with --python", 0),
+    wrapper_row("pipx", "", "", 1),
+    wrapper_row("direnv", "", "", 2),
+    wrapper_row("nix-shell", "pIA", "--run --command", 0),
 ];
 
 /// Those whose options are all known: a letter that is not among their values takes none.
-const WELL_KNOWN: &[&str] = &[
-    "sudo", "doas", "env", "nohup", "timeout", "nice", "ionice", "setsid", "stdbuf", "time",
-    "xargs", "command", "exec",
-];
+const WELL_KNOWN: Words =
+    Words("sudo doas env nohup timeout nice ionice setsid stdbuf time xargs command exec");
 
 /// Shells: `-c` is followed by a script, a word without dash is one, and without either it is read from standard input.
-const SHELLS: &[&str] = &[
-    "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "yash", "fish", "rbash",
-];
+const SHELLS: Words = Words("sh bash zsh dash ksh mksh ash yash fish rbash");
 
 /// Programs that run whatever their arguments or their input say.
 #[rustfmt::skip] // a table
-const INTERPRETERS: &[&str] = &[
-    "awk", "gawk", "mawk", "nawk", "python", "python2", "python3", "pypy", "pypy3", "perl", "ruby", "irb", "node", "nodejs", "deno",
-    "bun", "tsx", "ts-node", "php", "lua", "luajit", "tclsh", "wish", "expect", "Rscript", "julia", "ghci", "runghc", "scala", "groovy",
-    "jshell", "osascript", "pwsh", "guile", "racket", "sbcl", "emacs", "vi", "vim", "nvim", "ed", "ex", "gdb", "lldb", "sqlite3", "psql",
-    "mysql", "m4", "dc", "eval", "source", ".", "trap", "alias", "at", "batch", "crontab", "tmux", "screen",
-    "docker", "podman", "kubectl", "ansible", "nc", "socat", "zcoder",
-];
+const INTERPRETERS: Words = Words("awk gawk mawk nawk python python2 python3 pypy pypy3 perl ruby irb node nodejs deno bun tsx \
+    ts-node php lua luajit tclsh wish expect Rscript julia ghci runghc scala groovy jshell osascript pwsh guile racket sbcl \
+    emacs vi vim nvim ed ex gdb lldb sqlite3 psql mysql m4 dc eval source . trap alias at batch crontab tmux screen docker \
+    podman kubectl ansible nc socat zcoder");
 
 /// Programs whose first word says what they do: a rule on the name alone allows all of it.
 #[rustfmt::skip] // a table
-const SUBCOMMANDS: &[&str] = &[
-    "git", "hg", "svn", "jj", "gh", "glab", "cargo", "rustup", "go", "npm", "pnpm", "yarn", "pip", "pip3", "uv", "poetry", "pipenv",
-    "conda", "apt", "apt-get", "dnf", "yum", "pacman", "brew", "nix", "systemctl", "journalctl", "dotnet", "mix", "bundle", "gem",
-    "composer", "terraform", "helm", "zig", "swift", "bazel", "meson", "stack", "cabal", "opam", "dune", "docker-compose", "rails",
-    "flutter", "dart", "hatch", "pdm", "tox", "nox", "just", "task", "gradle", "gradlew", "mvn", "mvnw", "ip", "snap", "flatpak",
-];
+const SUBCOMMANDS: Words = Words("git hg svn jj gh glab cargo rustup go npm pnpm yarn pip pip3 uv poetry pipenv conda apt \
+    apt-get dnf yum pacman brew nix systemctl journalctl dotnet mix bundle gem composer terraform helm zig swift bazel meson \
+    stack cabal opam dune docker-compose rails flutter dart hatch pdm tox nox just task gradle gradlew mvn mvnw ip snap flatpak");
 
 /// Programs for which no rule is offered: a person who wants one writes it down.
-const DESTRUCTIVE: &[&str] = &[
-    "rm", "rmdir", "unlink", "mv", "cp", "ln", "install", "dd", "tee", "truncate", "shred",
-    "chmod", "chown", "chgrp", "kill", "pkill", "killall", "curl", "wget", "scp", "sftp", "rsync",
-    "ftp", "telnet", "mount", "umount", "reboot", "shutdown", "poweroff", "halt", "export",
-    "unset", "unalias", "readonly", "local", "declare", "typeset", "set", "shopt", "hash",
-    "enable", "ulimit", "umask", "read", "getopts", "shift", "wait", "exit", "return", "break",
-    "continue", "fg", "bg", "jobs", "history", "fc", "bind", "complete", "printf", "test", "[",
-    "let",
-];
+const DESTRUCTIVE: Words = Words(
+    "rm rmdir unlink mv cp ln install dd tee truncate shred chmod chown chgrp kill pkill killall \
+    curl wget scp sftp rsync ftp telnet mount umount reboot shutdown poweroff halt export unset unalias readonly local declare \
+    typeset set shopt hash enable ulimit umask read getopts shift wait exit return break continue fg bg jobs history fc bind \
+    complete printf test [ let",
+);
 
 /// What a shell command sets for those after it: no rule may allow it among others.
-const CHANGERS: &[&str] = &[
-    "alias",
-    "unalias",
-    "export",
-    "readonly",
-    "local",
-    "declare",
-    "typeset",
-    "set",
-    "shopt",
-    "hash",
-    "enable",
-    "trap",
-    "exec",
-    "eval",
-    "source",
-    ".",
-    "read",
-    "getopts",
-    "unset",
-    "let",
-    "shift",
-    "return",
-    "break",
-    "continue",
-    "pushd",
-    "popd",
-    "umask",
-    "ulimit",
-    "printf",
-    "mapfile",
-    "readarray",
-    "bind",
-    "fc",
-    "history",
-    "builtin",
-];
+const CHANGERS: Words = Words(
+    "alias unalias export readonly local declare typeset set shopt hash enable trap exec eval source . \
+    read getopts unset let shift return break continue pushd popd umask ulimit printf mapfile readarray bind fc history builtin",
+);
 
 /// The wrapper of that name.
 pub(super) fn wrapper(name: &str) -> Option<&'static Wrapper> {
@@ -177,26 +132,26 @@ pub(super) fn wrapper(name: &str) -> Option<&'static Wrapper> {
 }
 
 pub(super) fn is_shell(name: &str) -> bool {
-    SHELLS.contains(&name)
+    SHELLS.contains(name)
 }
 
 pub(super) fn is_interpreter(name: &str) -> bool {
     // `python3.12`, `lua5.4`: the same program.
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    let known = |name: &str| INTERPRETERS.contains(&name) || is_shell(name);
+    let known = |name: &str| INTERPRETERS.contains(name) || is_shell(name);
     known(name) || known(bare)
 }
 
 pub(super) fn has_subcommands(name: &str) -> bool {
-    SUBCOMMANDS.contains(&name)
+    SUBCOMMANDS.contains(name)
 }
 
 pub(super) fn is_destructive(name: &str) -> bool {
-    DESTRUCTIVE.contains(&name)
+    DESTRUCTIVE.contains(name)
 }
 
 pub(super) fn changes_the_shell(name: &str) -> bool {
-    CHANGERS.contains(&name)
+    CHANGERS.contains(name)
 }
 
 impl Wrapper {
@@ -214,7 +169,7 @@ impl Wrapper {
                 return (at + operands, sure);
             }
             if let Some(option) = text.strip_prefix("--") {
-                let separate = self.long_values.contains(&text);
+                let separate = self.long_values.contains(text);
                 sure &= separate || option.contains('=');
                 at += if separate { 2 } else { 1 };
             } else if let Some(letters) = text.strip_prefix('-').filter(|l| !l.is_empty()) {
@@ -222,7 +177,7 @@ impl Wrapper {
                 if let Some(value) = letters.find(|c| self.values.contains(c)) {
                     at += usize::from(value + 1 == letters.len());
                 } else {
-                    sure &= WELL_KNOWN.contains(&self.name);
+                    sure &= WELL_KNOWN.contains(self.name);
                 }
             } else if self.name == "env" && text.contains('=') {
                 at += 1;
@@ -261,135 +216,100 @@ impl Wrapper {
 
 /// Options of a program that run other programs, write files, or read orders from somewhere else.
 struct Options {
-    names: &'static [&'static str],
+    names: Words,
     /// Single letters, found anywhere in a word like `-xyz`.
     letters: &'static str,
     /// Whole words as they stand: long options (also shortened), and `-words` of find and cmake.
-    words: &'static [&'static str],
+    words: Words,
 }
 
-const fn options(
-    names: &'static [&'static str],
-    letters: &'static str,
-    words: &'static [&'static str],
-) -> Options {
+const fn options(names: &'static str, letters: &'static str, words: &'static str) -> Options {
     Options {
-        names,
+        names: Words(names),
         letters,
-        words,
+        words: Words(words),
     }
 }
 
 #[rustfmt::skip] // a table
 const EXEC_OPTIONS: &[Options] = &[
-    options(&["find", "gfind"], "", &["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from",
-        "-L", "-follow"]),
-    options(&["grep", "egrep", "fgrep", "zgrep"], "R", &["--dereference-recursive"]),
-    options(&["fd", "fdfind"], "xXL", &["--exec", "--exec-batch", "--follow"]),
-    options(&["git"], "O", &["--output", "--open-files-in-pager", "--ext-diff", "--textconv", "--upload-pack", "--receive-pack", "--exec",
-        "--extcmd", "--tool", "--config", "--template", "--no-index", "--tree-filter", "--index-filter", "--msg-filter", "--env-filter",
-        "--command", "--strategy", "--gpg-sign", "--signing-key"]),
-    options(&["rg"], "fzL", &["--pre", "--hostname-bin", "--search-zip", "--follow", "--file", "--ignore-file"]),
-    options(&["ag", "ack"], "", &["--pager", "--output", "--files-from", "--ackrc"]),
-    options(&["sort", "gsort"], "oT", &["--output", "--compress-program", "--temporary-directory", "--files0-from"]),
-    options(&["uniq"], "", &[]),
-    options(&["tar", "gtar", "bsdtar"], "IFPTh", &["--dereference", "--keep-directory-symlink", "--remove-files", "--recursive-unlink", "--to-command", "--use-compress-program", "--checkpoint-action", "--rsh-command", "--rmt-command",
-        "--info-script", "--new-volume-script", "--absolute-names", "--files-from", "--use-compress-prog"]),
-    options(&["zip"], "T", &["--unzip-command", "-TT"]),
-    options(&["split", "gsplit"], "", &["--filter"]),
-    options(&["rsync"], "e", &["--rsh", "--rsync-path", "--files-from", "--password-file", "--log-file", "--write-batch"]),
-    options(&["scp", "sftp", "ssh"], "oFSJDi", &[]),
-    options(&["curl"], "oOKTJFDc", &["--output", "--remote-name", "--remote-name-all", "--config", "--upload-file", "--form", "--dump-header",
-        "--cookie-jar", "--output-dir", "--remote-header-name", "--trace", "--trace-ascii", "--stderr", "--engine", "--netrc-file"]),
-    options(&["wget"], "OoaiPex", &["--output-document", "--output-file", "--append-output", "--input-file", "--directory-prefix", "--execute",
-        "--use-askpass", "--post-file", "--body-file", "--config", "--warc-file"]),
-    options(&["make", "gmake"], "fEI", &["--eval", "--file", "--makefile", "--include-dir"]),
-    options(&["cmake"], "EPC", &["-E", "-P", "-C", "--install-prefix", "--find-package"]),
-    options(&["ctest"], "", &["-S", "-SP", "-SV", "-D", "-T", "-M", "--script", "--script-new-process", "--build-and-test", "--test-command",
-        "--build-exe-dir", "--dashboard", "--output-log", "-O", "--output-junit"]),
-    options(&["ninja"], "f", &["--file"]),
-    options(&["cargo"], "Z", &["--config"]),
-    options(&["go"], "", &["-exec", "-toolexec", "-vettool", "-overlay", "-modfile", "--exec", "--toolexec", "--vettool", "--overlay", "-o"]),
-    options(&["npm", "pnpm", "yarn"], "", &["--script-shell", "--prefix", "--node-options", "--userconfig", "--globalconfig", "--shell", "--cwd"]),
-    options(&["pip", "pip3", "uv"], "", &["--python", "--log", "--index-url", "--extra-index-url", "--find-links", "--target", "--prefix", "--root"]),
-    options(&["gcc", "g++", "cc", "c++", "clang", "clang++"], "B", &["-wrapper", "-fplugin", "-specs", "--specs", "-Xclang", "-load", "-fuse-ld"]),
-    options(&["man"], "PHC", &["--pager", "--html", "--config-file", "--preprocessor"]),
-    options(&["less", "more", "most"], "ok", &["--log-file", "--lesskey-file", "--LOG-FILE"]),
-    options(&["tree"], "ol", &[]),
-    options(&["ls"], "L", &["--dereference"]),
-    options(&["du"], "L", &["--dereference", "--files0-from"]),
-    options(&["pytest", "py.test"], "", &["--rootdir", "--basetemp", "--log-file", "--junitxml", "--junit-xml"]),
-    options(&["pre-commit"], "c", &["--config"]),
-    options(&["gh"], "", &["--editor", "--web"]),
-    options(&["date"], "s", &["--set"]),
-    options(&["hostname", "sysctl"], "wF", &["--write", "--load", "--file"]),
-    options(&["xxd"], "r", &["-revert"]),
-    options(&["file"], "CmM", &["--compile"]),
+    options("find gfind", "", "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from -L -follow"),
+    options("grep egrep fgrep zgrep", "R", "--dereference-recursive"),
+    options("fd fdfind", "xXL", "--exec --exec-batch --follow"),
+    options("git", "O", "--output --open-files-in-pager --ext-diff --textconv --upload-pack --receive-pack --exec --extcmd \
+        --tool --config --template --no-index --tree-filter --index-filter --msg-filter --env-filter --command --strategy \
+        --gpg-sign --signing-key"),
+    options("rg", "fzL", "--pre --hostname-bin --search-zip --follow --file --ignore-file"),
+    options("ag ack", "", "--pager --output --files-from --ackrc"),
+    options("sort gsort", "oT", "--output --compress-program --temporary-directory --files0-from"),
+    options("uniq", "", ""),
+    options("tar gtar bsdtar", "IFPTh", "--dereference --keep-directory-symlink --remove-files --recursive-unlink \
+        --to-command --use-compress-program --checkpoint-action --rsh-command --rmt-command --info-script --new-volume-script \
+        --absolute-names --files-from --use-compress-prog"),
+    options("zip", "T", "--unzip-command -TT"),
+    options("split gsplit", "", "--filter"),
+    options("rsync", "e", "--rsh --rsync-path --files-from --password-file --log-file --write-batch"),
+    options("scp sftp ssh", "oFSJDi", ""),
+    options("curl", "oOKTJFDc", "--output --remote-name --remote-name-all --config --upload-file --form --dump-header \
+        --cookie-jar --output-dir --remote-header-name --trace --trace-ascii --stderr --engine --netrc-file"),
+    options("wget", "OoaiPex", "--output-document --output-file --append-output --input-file --directory-prefix --execute \
+        --use-askpass --post-file --body-file --config --warc-file"),
+    options("make gmake", "fEI", "--eval --file --makefile --include-dir"),
+    options("cmake", "EPC", "-E -P -C --install-prefix --find-package"),
+    options("ctest", "", "-S -SP -SV -D -T -M --script --script-new-process --build-and-test --test-command --build-exe-dir \
+        --dashboard --output-log -O --output-junit"),
+    options("ninja", "f", "--file"),
+    options("cargo", "Z", "--config"),
+    options("go", "", "-exec -toolexec -vettool -overlay -modfile --exec --toolexec --vettool --overlay -o"),
+    options("npm pnpm yarn", "", "--script-shell --prefix --node-options --userconfig --globalconfig --shell --cwd"),
+    options("pip pip3 uv", "", "--python --log --index-url --extra-index-url --find-links --target --prefix --root"),
+    options("gcc g++ cc c++ clang clang++", "B", "-wrapper -fplugin -specs --specs -Xclang -load -fuse-ld"),
+    options("man", "PHC", "--pager --html --config-file --preprocessor"),
+    options("less more most", "ok", "--log-file --lesskey-file --LOG-FILE"),
+    options("tree", "ol", ""),
+    options("ls", "L", "--dereference"),
+    options("du", "L", "--dereference --files0-from"),
+    options("pytest py.test", "", "--rootdir --basetemp --log-file --junitxml --junit-xml"),
+    options("pre-commit", "c", "--config"),
+    options("gh", "", "--editor --web"),
+    options("date", "s", "--set"),
+    options("hostname sysctl", "wF", "--write --load --file"),
+    options("xxd", "r", "-revert"),
+    options("file", "CmM", "--compile"),
 ];
 
 /// Programs of [`EXEC_OPTIONS`] whose letters do not share a dash.
-const WHOLE_WORDS: &[&str] = &[
-    "cmake", "gcc", "g++", "cc", "c++", "clang", "clang++", "go", "find", "gfind",
-];
+const WHOLE_WORDS: Words = Words("cmake gcc g++ cc c++ clang clang++ go find gfind");
 
 /// git's own options, before the subcommand.
-const GIT_GLOBAL: &[&str] = &[
-    "-c",
-    "-C",
-    "--exec-path",
-    "--git-dir",
-    "--work-tree",
-    "--config-env",
-    "--namespace",
-    "--super-prefix",
-    "-p",
-    "--paginate",
-];
+const GIT_GLOBAL: Words = Words(
+    "-c -C --exec-path --git-dir --work-tree --config-env --namespace --super-prefix -p --paginate",
+);
 /// git's own options whose value is the next word.
-pub(super) const GIT_VALUES: &[&str] = &[
-    "-c",
-    "-C",
-    "--exec-path",
-    "--git-dir",
-    "--work-tree",
-    "--config-env",
-    "--namespace",
-];
+pub(super) const GIT_VALUES: Words =
+    Words("-c -C --exec-path --git-dir --work-tree --config-env --namespace");
 
 /// Subcommands that run what their arguments say, or set what later ones run.
-const RUNNING: &[(&str, &[&str])] = &[
+const RUNNING: &[(&str, Words)] = &[
     (
         "git",
-        &[
-            "config",
-            "bisect",
-            "filter-branch",
-            "submodule",
-            "difftool",
-            "mergetool",
-            "daemon",
-            "instaweb",
-            "maintenance",
-            "hook",
-            "credential",
-        ],
+        Words(
+            "config bisect filter-branch submodule difftool mergetool daemon instaweb maintenance hook credential",
+        ),
     ),
-    (
-        "npm",
-        &["exec", "x", "config", "set", "explore", "init", "create"],
-    ),
-    ("pnpm", &["exec", "dlx", "x", "config", "create"]),
-    ("yarn", &["exec", "dlx", "config", "create", "node"]),
-    ("go", &["generate", "run", "env", "tool"]),
-    ("cargo", &["install", "config"]),
-    ("uv", &["run", "tool"]),
-    ("poetry", &["run", "config", "shell"]),
-    ("pipenv", &["run", "shell"]),
-    ("conda", &["run", "config"]),
-    ("bundle", &["exec", "config"]),
-    ("gh", &["alias", "extension", "config", "api"]),
-    ("nix", &["run", "develop", "shell", "eval"]),
-    ("docker-compose", &["exec", "run"]),
+    ("npm", Words("exec x config set explore init create")),
+    ("pnpm", Words("exec dlx x config create")),
+    ("yarn", Words("exec dlx config create node")),
+    ("go", Words("generate run env tool")),
+    ("cargo", Words("install config")),
+    ("uv", Words("run tool")),
+    ("poetry", Words("run config shell")),
+    ("pipenv", Words("run shell")),
+    ("conda", Words("run config")),
+    ("bundle", Words("exec config")),
+    ("gh", Words("alias extension config api")),
+    ("nix", Words("run develop shell eval")),
+    ("docker-compose", Words("exec run")),
 ];
 
 /// The word, from the `from`th on, that makes the program run or write what a rule on the words before did not name.
@@ -414,7 +334,7 @@ pub(super) fn exec_option(words: &[Word], from: usize) -> Option<&str> {
             .skip(1)
             .position(|word| !word.text.starts_with('-'));
         if let Some(word) = at.and_then(|at| words.get(at + 1).filter(|_| at + 1 >= from)) {
-            if names.contains(&word.text.as_str()) {
+            if names.contains(&word.text) {
                 return Some(&word.text);
             }
         }
@@ -422,7 +342,7 @@ pub(super) fn exec_option(words: &[Word], from: usize) -> Option<&str> {
     if let Some(word) = given_to(name, rest) {
         return Some(word);
     }
-    let row = EXEC_OPTIONS.iter().find(|row| row.names.contains(&name))?;
+    let row = EXEC_OPTIONS.iter().find(|row| row.names.contains(name))?;
     let first = from.max(1);
     let words = words.iter().enumerate().skip(first);
     let found = words
@@ -432,7 +352,7 @@ pub(super) fn exec_option(words: &[Word], from: usize) -> Option<&str> {
             let bare = *at == 1 && name.ends_with("tar") && !word.text.starts_with('-');
             let letters = match word.text.strip_prefix('-') {
                 // No letters behind each other: `-DX` is `-D`.
-                Some(letters) if WHOLE_WORDS.contains(&name) => letters.get(..1).unwrap_or(""),
+                Some(letters) if WHOLE_WORDS.contains(name) => letters.get(..1).unwrap_or(""),
                 Some(letters) if !letters.starts_with('-') => letters,
                 None if bare => word.text.as_str(),
                 Some(_) | None => "",
@@ -447,29 +367,13 @@ pub(super) fn exec_option(words: &[Word], from: usize) -> Option<&str> {
 }
 
 /// Variables of make that say what is read and what is run.
-const MAKE_VARIABLES: &[&str] = &[
-    "SHELL",
-    ".SHELLFLAGS",
-    "MAKE",
-    "MAKEFILES",
-    "MAKEFLAGS",
-    "GNUMAKEFLAGS",
-    "MFLAGS",
-];
+const MAKE_VARIABLES: Words =
+    Words("SHELL .SHELLFLAGS MAKE MAKEFILES MAKEFLAGS GNUMAKEFLAGS MFLAGS");
 
 /// Endings of CMake's variables that name programs, or files it runs.
-const CMAKE_ENDINGS: &[&str] = &[
-    "_COMPILER",
-    "_LAUNCHER",
-    "_PROGRAM",
-    "_LINKER",
-    "_EMULATOR",
-    "_FILE",
-    "_INCLUDE",
-    "_INCLUDES",
-    "_BEFORE",
-    "_EXECUTABLE",
-];
+const CMAKE_ENDINGS: Words = Words(
+    "_COMPILER _LAUNCHER _PROGRAM _LINKER _EMULATOR _FILE _INCLUDE _INCLUDES _BEFORE _EXECUTABLE",
+);
 
 /// What is no option and says what is run all the same: `CC='sh -c id'` of make, `host:a.tar` of tar, `-DX_COMPILER=./x` of CMake.
 fn given_to<'w>(name: &str, words: &'w [Word]) -> Option<&'w str> {
@@ -506,7 +410,7 @@ fn sets_in_make(word: &Word) -> bool {
         || !name
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
-        || MAKE_VARIABLES.contains(&name)
+        || MAKE_VARIABLES.contains(name)
         || !value.chars().all(plain)
         || value.starts_with('-') && value.len() > 3
         || value.contains('/') && !name.ends_with("DIR") && !name.ends_with("PREFIX")
@@ -544,9 +448,8 @@ fn git_global(words: &[Word], from: usize) -> Option<&str> {
             return None;
         }
         let name = word.text.split('=').next().unwrap_or("");
-        let dangerous = GIT_GLOBAL.contains(&name)
-            || word.text.starts_with("-c")
-            || word.text.starts_with("-C");
+        let dangerous =
+            GIT_GLOBAL.contains(name) || word.text.starts_with("-c") || word.text.starts_with("-C");
         if dangerous && at >= from {
             return Some(&word.text);
         }

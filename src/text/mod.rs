@@ -20,6 +20,23 @@ mod utf8;
 pub use sanitize::{clip, is_harmful, line, plain, visible};
 pub use utf8::{Utf8, repair};
 
+/// A fixed list of words, in one string with blanks between them: `Words("sh bash zsh")`. As a slice of strings each word would cost 40
+/// bytes more: a pointer, a length, and a note to the loader where the pointer stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Words(pub &'static str);
+
+impl Words {
+    /// One after the other.
+    pub fn iter(self) -> impl Iterator<Item = &'static str> {
+        self.0.split_ascii_whitespace()
+    }
+
+    /// Whether it is one of them, to the letter.
+    pub fn contains(self, word: &str) -> bool {
+        self.iter().any(|one| one == word)
+    }
+}
+
 /// A number for people, in groups of three digits: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
