@@ -135,7 +135,7 @@ fn of_two_that_go_on_with_a_session_the_second_to_save_gets_a_fork() {
     assert_eq!(code, Some(1), "{shown}");
     assert!(!kit.temp.path().join("ws/made").exists());
     let (_, fork) = shown
-        .split_once("is kept as a session of its own, with all that was before: ")
+        .split_once("is kept as a session of its own, with all that was before: --resume ")
         .expect("a fork");
     let fork = &fork[..27];
     assert_eq!(
