@@ -726,3 +726,14 @@ fn the_readme_has_the_table_of_flags() {
         "README.md has another table of flags; this is the right one:\n\n{table}"
     );
 }
+
+#[test]
+fn help_on_a_subject_with_the_name_of_a_command_has_both() {
+    let text = help::topic("sessions").expect("a topic");
+    assert!(
+        text.starts_with("sessions: what is kept of a run\n"),
+        "{text}"
+    );
+    assert!(text.contains("\nusage: zcoder sessions [list|"), "{text}");
+    assert!(text.contains("--older AGE"), "{text}");
+}

@@ -76,7 +76,14 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         }
         ("report", []) => {
             let store = here.store()?;
-            Ok(report(store, &session::last_one(store)?))
+            let all = session::list(store)?;
+            match all.iter().find(|listed| listed.prompted) {
+                Some(newest) => Ok(report(store, &newest.id)),
+                None => {
+                    complain("no session of this folder");
+                    Ok(exit::FAILED)
+                }
+            }
         }
         ("report", [word]) => {
             let (store, id) = here.named(word)?;

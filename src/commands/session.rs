@@ -157,7 +157,7 @@ fn none(store: &Store, given: &str) -> String {
 }
 
 /// The session that was at work last.
-pub(super) fn last_one(store: &Store) -> Result<SessionId, UsageError> {
+fn last_one(store: &Store) -> Result<SessionId, UsageError> {
     let all = list(store)?;
     let last = all.into_iter().find(|listed| listed.prompted);
     last.map(|listed| listed.id).ok_or(UsageError::NoSession)

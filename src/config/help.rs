@@ -150,6 +150,11 @@ pub fn topic(name: &str) -> Option<String> {
             "settings" => keys(&mut out),
             _ => {}
         }
+        // A subject may have the name of the command for it.
+        if let Some(row) = COMMANDS.iter().find(|row| row.name == name) {
+            out.push('\n');
+            out.push_str(&command(row.command));
+        }
         return Some(out);
     }
     if let Some(row) = COMMANDS

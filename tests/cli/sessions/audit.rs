@@ -275,6 +275,18 @@ fn the_report_tells_who_did_what_on_which_word() {
 }
 
 #[test]
+fn where_there_is_no_session_the_report_says_so() {
+    let kit = Kit::new();
+    kit.session(1, &[header(1)]);
+    kit.check(
+        &["audit", "report"],
+        1,
+        "",
+        "zcoder: no session of this folder\n",
+    );
+}
+
+#[test]
 fn wrong_words_are_answered_with_the_right_ones() {
     let (kit, id, _) = kept();
     for (args, err) in [
