@@ -134,11 +134,15 @@ impl Setting {
     }
 }
 
-/// The bytes of a file of ours; `None`: there is none. A link is followed: the user or the site has put it there.
+/// The bytes of a file of ours; `None`: there is none. A link is followed: the user or the site has put it there. One that leads nowhere is
+/// an error: what it should say may forbid something, or name the server.
 pub(super) fn bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let is_link = || fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     let opened = file::open_regular(path).or_else(|error| match error.kind() {
-        ErrorKind::InvalidInput if is_link() => file::open_regular(&path.canonicalize()?),
+        ErrorKind::InvalidInput if is_link() => match path.canonicalize() {
+            Ok(target) => file::open_regular(&target),
+            Err(error) => Err(io::Error::other(format!("the link leads nowhere: {error}"))),
+        },
         _ => Err(error),
     });
     let file = match opened {

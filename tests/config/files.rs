@@ -303,7 +303,7 @@ fn what_stands_in_the_place_of_a_file_is_named() {
     file.expect("open").set_len(100 << 20).expect("sparse");
     let error = large.typed("", &[], &[]).expect_err("too long");
     assert_eq!(error.to_string(), cannot("longer than 262144 bytes"));
-    // Many keep their files elsewhere and link to them; a link that leads nowhere is no file.
+    // Many keep their files elsewhere and link to them; a link that leads nowhere is not the same as no file.
     let linked = Machine::new();
     linked
         .temp
@@ -314,7 +314,9 @@ fn what_stands_in_the_place_of_a_file_is_named() {
     let (typed, _) = linked.typed("", &[], &[]).expect("right");
     assert!(typed.is_on(Id::Quiet));
     fs::remove_file(linked.temp.path().join("dotfiles/zcoder.json")).expect("file");
-    assert!(linked.typed("", &[], &[]).is_ok());
+    let error = linked.typed("", &[], &[]).expect_err("no file");
+    let cause = "the link leads nowhere: No such file or directory (os error 2)";
+    assert_eq!(error.to_string(), cannot(cause));
     // Nothing at all, and a file where a folder would be.
     assert!(Machine::new().typed("", &[], &[]).is_ok());
     let shadowed = Machine::new();
