@@ -181,6 +181,14 @@ fn refused(given: &str, cause: String) -> UsageError {
 
 /// Opens it to go on with, and tells what there is to tell.
 fn open(store: &Store, id: &SessionId) -> Result<Log, UsageError> {
+    let at_work = store.is_open(id);
+    if at_work {
+        note(&format!(
+            "zcoder: another zcoder is at work in session {}: what it does from now on is not seen here, and whoever keeps something \
+             second gets a session of its own",
+            id.0
+        ));
+    }
     let opened = store.open(id);
     let Opened {
         log,
@@ -190,7 +198,8 @@ fn open(store: &Store, id: &SessionId) -> Result<Log, UsageError> {
     for notice in notices {
         note(&format!("zcoder: {notice}"));
     }
-    if let Some(interrupted) = interrupted {
+    // A turn that still runs there was not interrupted.
+    if let Some(interrupted) = interrupted.filter(|_| !at_work) {
         note(&format!(
             "zcoder: {interrupted}; the new request goes on from there"
         ));

@@ -84,6 +84,23 @@ fn what_is_to_be_removed_is_listed_and_only_a_yes_removes_it() {
 }
 
 #[test]
+fn a_session_at_work_that_goes_on_is_said_to_be_and_not_called_interrupted() {
+    let (kit, server) = (three(), standin(None));
+    let at_work = kit.store.open(&SessionId(id(2))).expect("a session");
+    let host = server.address().to_string();
+    let (id, ask) = (id(2), ["-q", "-p", "hello", "--host", &host]);
+    let args = [&["--resume", &id], &ask[..]].concat();
+    let said = format!(
+        "zcoder: another zcoder is at work in session {id}: what it does from now on is not seen here, and whoever keeps something \
+         second gets a session of its own\n"
+    );
+    assert_eq!(kit.run(&args).err, said);
+    drop(at_work);
+    let ran = kit.run(&args);
+    assert!(!ran.err.contains("at work"), "{ran:?}");
+}
+
+#[test]
 fn a_session_at_work_is_neither_removed_nor_renamed() {
     let kit = three();
     let at_work = kit.store.open(&SessionId(id(2))).expect("a session");
