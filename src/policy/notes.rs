@@ -12,8 +12,7 @@
 //!
 //! Invariant: a missing note is no promise.
 
-use std::collections::BTreeSet;
-
+use crate::sort;
 use crate::text;
 
 use super::Command;
@@ -124,7 +123,7 @@ pub(super) fn edit(path: &str, diff: &str, protected: Option<&str>) -> Vec<Strin
 
 /// Names the characters that would not show: controls but line ends and tabs, and what reorders or hides text.
 fn invisible(texts: &[&str]) -> Option<String> {
-    let mut found = BTreeSet::new();
+    let mut found: Vec<String> = Vec::new();
     for text in texts {
         // One pass over a clean text, nothing else.
         if matches!(text::visible(text), std::borrow::Cow::Borrowed(_)) {
@@ -137,12 +136,12 @@ fn invisible(texts: &[&str]) -> Option<String> {
         {
             let raw: &str = c.encode_utf8(&mut one);
             let shown = text::visible(raw);
-            if *shown != *raw {
-                found.insert(shown.into_owned());
+            if *shown != *raw && !found.iter().any(|one| *one == *shown) {
+                found.push(shown.into_owned());
             }
         }
     }
-    let found: Vec<String> = found.into_iter().collect();
+    sort::by(&mut found, Ord::cmp);
     (!found.is_empty()).then(|| {
         format!(
             "holds characters that do not show; they are spelled out: {}",

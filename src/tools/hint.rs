@@ -51,7 +51,8 @@ fn by_votes(lines: &[&[u8]], wanted: &[Vec<u8>]) -> Option<Near> {
         places.entry(line).or_default().push(i);
     }
     let whole: usize = wanted.iter().map(Vec::len).sum();
-    let mut votes: HashMap<usize, usize> = HashMap::new();
+    // For each line of the file: how much of the passage would stand right if it began there.
+    let mut votes = vec![0; lines.len()];
     for (i, line) in lines
         .iter()
         .enumerate()
@@ -66,12 +67,13 @@ fn by_votes(lines: &[&[u8]], wanted: &[Vec<u8>]) -> Option<Near> {
             .take(SHOWN_LINES)
         {
             if let Some(start) = i.checked_sub(*at) {
-                *votes.entry(start).or_default() += line.len();
+                votes[start] += line.len();
             }
         }
     }
     let (start, weight) = votes
         .into_iter()
+        .enumerate()
         .max_by_key(|(start, weight)| (*weight, usize::MAX - start))?;
     (whole > 0 && weight * 2 >= whole).then(|| Near {
         lines: start..(start + wanted.len().min(SHOWN_LINES)).min(lines.len()),

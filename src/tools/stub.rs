@@ -14,7 +14,7 @@
 //!
 //! Invariant: a line of more than 16 words, or without a letter, is never one.
 
-use std::collections::HashSet;
+use crate::sort;
 
 const MAX_WORDS: usize = 16;
 /// The longest of the words below.
@@ -109,8 +109,9 @@ pub(super) fn first_stub<'a>(new: &'a str, old: &[u8]) -> Option<(usize, &'a str
         .filter(|(_, line)| is_stub(line))
         .peekable();
     stubs.peek()?;
-    let had: HashSet<&[u8]> = old.split(|b| *b == b'\n').map(<[u8]>::trim_ascii).collect();
+    let mut had: Vec<&[u8]> = old.split(|b| *b == b'\n').map(<[u8]>::trim_ascii).collect();
+    sort::by(&mut had, Ord::cmp);
     stubs
-        .find(|(_, line)| !had.contains(line.trim().as_bytes()))
+        .find(|(_, line)| had.binary_search(&line.trim().as_bytes()).is_err())
         .map(|(i, line)| (i + 1, line))
 }
