@@ -464,65 +464,6 @@ fn the_goal_stands_in_every_request_also_after_a_compaction() {
     }
 }
 
-/// Reads a file a round; once it has read enough, says what was asked for first.
-fn long_reader(number: usize, body: &[u8]) -> Chat {
-    let text = String::from_utf8_lossy(body);
-    let reply = |record| Chat::Records(vec![record, counted("stop", body.len() / 4)]);
-    if is_verifier(body) {
-        return reply(content(ACCEPT));
-    }
-    if text.contains("the conversation is about to be shortened") {
-        return reply(content(r#"{"goal":["green"],"next":["read on"]}"#));
-    }
-    if !text.contains("make it green") {
-        return reply(content("noted"));
-    }
-    if number > 480 {
-        let arguments = r#"{"status":"done","response":"green"}"#;
-        return reply(call("f", "finish_task", arguments));
-    }
-    let arguments = format!(r#"{{"path":"f{number}.txt"}}"#);
-    reply(call(&format!("c{number}"), "read_file", &arguments))
-}
-
-#[test]
-fn four_hundred_rounds_on_a_small_window_end_with_the_goal_met_and_the_first_request_in_the_prompt()
-{
-    let first = "Remember «this», word for word: 'ü' 42.";
-    let run = Run::start(
-        Scene::played_by(long_reader),
-        |temp: &Temp, setup: &mut Setup| {
-            setup.model.num_ctx = Some(8_192);
-            for n in 0..=480 {
-                let name = format!("work/f{n}.txt");
-                temp.write(&name, format!("{n} {}", "and more ".repeat(20)));
-            }
-        },
-    );
-    run.turn(first);
-    let events = work(&run, None);
-    let Some(Event::TurnEnded { receipt, .. }) = events.last() else {
-        panic!("{events:?}");
-    };
-    assert_eq!(
-        (&receipt.status, receipt.answer.as_str()),
-        (&Status::Done, "green")
-    );
-    assert!(receipt.calls > 400, "{} calls", receipt.calls);
-    let met =
-        |event: &&Event| matches!(event, Event::Goal(Some(goal)) if goal.state == GoalState::Met);
-    assert_eq!(events.iter().filter(met).count(), 1, "{:#?}", told(&events));
-    let compacted = events
-        .iter()
-        .filter(|e| matches!(e, Event::Compacted { .. }));
-    assert!(compacted.count() >= 10);
-    for body in run.finish().iter().filter(|body| !is_verifier(body)) {
-        assert!(body.len() / 4 <= 8_192, "{} bytes", body.len());
-        let text = String::from_utf8_lossy(body);
-        assert!(text.contains(first), "{text}");
-    }
-}
-
 #[test]
 fn a_prompt_after_a_paused_goal_is_a_prompt() {
     let blocked = r#"{"status":"blocked","response":"no"}"#;
