@@ -6,7 +6,8 @@
 //!     log-1.jsonl     {"seq":0,"prev":"000…","at":…,"kind":"session",…}⏎     append-only; each line names the hash of the one before
 //!     current         17 log-1.jsonl 48210 5f0c…a9⏎                          how far the log counts
 //!     lock            held while somebody commits
-//!     output/         full outputs of commands
+//!     output/         full outputs of commands; held, shared, by whoever has the session open
+//!     wire            the last exchanges with the server, which are not ours: `commands/ring.rs`
 //!
 //! record.rs   what is remembered                 log.rs      the log in memory; append, commit
 //! line.rs     a record as a line, and back       commit.rs   the order of calls that no crash breaks
