@@ -536,7 +536,7 @@ fn decided(decision: &Decision, by: &DecidedBy) -> String {
         Decision::Deny { .. } | Decision::Nobody => "no".to_string(),
     };
     match by {
-        DecidedBy::Person => format!("{what}, on the terminal"),
+        DecidedBy::Person => format!("{what}, by you"),
         DecidedBy::Flag(flag) => format!("{what}, by {flag}"),
         DecidedBy::Rule(rule) => format!("{what}, by {rule}"),
         DecidedBy::Session => format!("{what}, by an earlier answer"),

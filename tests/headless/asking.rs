@@ -19,15 +19,15 @@ fn yes_runs_exactly_what_was_shown() {
     screen.write("y\n");
     let (rest, code) = screen.end();
     assert_eq!(code, Some(0), "{rest}");
-    assert!(rest.contains("yes, on the terminal"), "{rest}");
+    assert!(rest.contains("yes, by you"), "{rest}");
     assert!(temp.path().join("made").exists());
 }
 
 #[test]
 fn enter_alone_and_a_sentence_are_a_no() {
     for (answer, said) in [
-        ("\n", "no, on the terminal"),
-        ("use make\n", "no (use make), on the terminal"),
+        ("\n", "no, by you"),
+        ("use make\n", "no (use make), by you"),
     ] {
         let (temp, server) = (Temp::new(), standin(None));
         let mut screen = Screen::start(&mut task(temp.path(), &server, &["-p", "run touch made"]));
@@ -54,7 +54,7 @@ fn what_was_typed_before_the_question_does_not_answer_it() {
     screen.write("n\n");
     let (rest, code) = screen.end();
     assert_eq!(code, Some(1), "{rest}");
-    assert!(rest.contains("no, on the terminal"), "{rest}");
+    assert!(rest.contains("no, by you"), "{rest}");
     assert!(!temp.path().join("made").exists());
 }
 

@@ -306,3 +306,11 @@ fn a_command_of_ones_own_runs_without_a_model_and_its_exit_code_counts() {
     assert_eq!(temp.read("a"), b"own\n");
     assert_eq!(temp.read("b"), b"own\n");
 }
+
+#[test]
+fn a_yes_is_not_said_to_come_from_a_terminal_where_there_was_none() {
+    let temp = Temp::new();
+    let args = ["--host", "127.0.0.1:1", "-p", "!true"];
+    let ran = run(&mut zcoder(temp.path(), &args));
+    assert!(ran.err.contains("decided   yes, by you\n"), "{}", ran.err);
+}
