@@ -12,8 +12,6 @@
 //!
 //! Invariant: what is kept at the end depends on what was found, not on the order in which it came.
 
-use std::collections::BTreeMap;
-
 /// Files with most matches that are named.
 const LEADERS: usize = 3;
 
@@ -33,7 +31,8 @@ pub(super) struct FileHits {
 pub(super) struct Kept {
     most: usize,
     room: usize,
-    files: BTreeMap<u64, FileHits>,
+    /// By number, ascending; as many as give the lines.
+    files: Vec<(u64, FileHits)>,
     lines: usize,
     bytes: usize,
     /// Files from this number on add to the totals only.
@@ -60,7 +59,7 @@ impl Kept {
         Kept {
             most,
             room,
-            files: BTreeMap::new(),
+            files: Vec::new(),
             lines: 0,
             bytes: 0,
             wanted_below: u64::MAX,
@@ -85,18 +84,19 @@ impl Kept {
         }
         self.lines += hits.lines.len();
         self.bytes += hits.bytes();
-        self.files.insert(number, hits);
-        while let Some(last) = self.files.last_entry() {
-            let (lines, bytes) = (last.get().lines.len(), last.get().bytes());
+        let at = self.files.partition_point(|(before, _)| *before < number);
+        self.files.insert(at, (number, hits));
+        while let Some((number, last)) = self.files.last() {
+            let (lines, bytes) = (last.lines.len(), last.bytes());
             if self.lines - lines < self.most && self.bytes - bytes < self.room {
                 // With the last file they are enough: what comes behind it is not wanted.
                 if self.lines >= self.most || self.bytes >= self.room {
-                    self.wanted_below = *last.key();
+                    self.wanted_below = *number;
                 }
                 return;
             }
-            self.wanted_below = *last.key();
-            last.remove();
+            self.wanted_below = *number;
+            self.files.pop();
             self.lines -= lines;
             self.bytes -= bytes;
         }
@@ -119,8 +119,8 @@ impl Kept {
         let (mut text, mut shown) = (String::new(), 0);
         let all = self
             .files
-            .values()
-            .flat_map(|hits| hits.lines.iter().map(|line| (&hits.path, line)));
+            .iter()
+            .flat_map(|(_, hits)| hits.lines.iter().map(|line| (&hits.path, line)));
         for (path, (number, line)) in all.take(self.most) {
             let line = format!("{path}:{number}: {line}\n");
             if text.len() + line.len() > self.room {
