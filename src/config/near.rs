@@ -14,7 +14,12 @@ const MIN_BEGINNING: usize = 4;
 
 /// The nearest candidate, if one is near enough; the first of equals. Where none is, the only one that begins so.
 pub fn nearest<'n>(given: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let names: Vec<&'n str> = candidates.filter(|name| !name.is_empty()).collect();
+    among(given, candidates.collect())
+}
+
+/// One copy for all kinds of candidates.
+fn among<'n>(given: &str, mut names: Vec<&'n str>) -> Option<&'n str> {
+    names.retain(|name| !name.is_empty());
     let typed: Vec<char> = given.chars().take(64).collect();
     let near = names
         .iter()
