@@ -146,7 +146,12 @@ pub enum Doing {
     Reading,
     /// It ran these calls; none: the model had answered.
     Running(Vec<String>),
+    /// It ran this command of the user's own.
+    Own(String),
 }
+
+/// Characters of a command.
+const COMMAND_CHARS: usize = 100;
 
 impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -157,6 +162,14 @@ impl fmt::Display for Interrupted {
             Doing::Running(names) => {
                 let names: Vec<_> = names.iter().map(|name| text::visible(name)).collect();
                 write!(f, "while running {}", names.join(", "))
+            }
+            Doing::Own(command) => {
+                let command = text::visible(command).replace('\n', " ");
+                let command = text::clip(&command, COMMAND_CHARS);
+                write!(
+                    f,
+                    "while running your own `{command}`: its effects are unknown, and it is not run again"
+                )
             }
         }
     }

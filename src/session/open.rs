@@ -299,6 +299,11 @@ fn interrupted(records: &[Record], times: &[SystemTime]) -> Option<Interrupted> 
         match record {
             Record::TurnStarted { turn, .. } => last = Some((*turn, Doing::Reading)),
             Record::Receipt { .. } => last = None,
+            Record::Shell { command, .. } => {
+                if let Some((_, doing)) = &mut last {
+                    *doing = Doing::Own(command.clone());
+                }
+            }
             Record::Message(message) => {
                 let Some((_, doing)) = &mut last else {
                     continue;
@@ -322,7 +327,6 @@ fn interrupted(records: &[Record], times: &[SystemTime]) -> Option<Interrupted> 
             | Record::Goal(_)
             | Record::Accepted(_)
             | Record::Settled { .. }
-            | Record::Shell { .. }
             | Record::Gap { .. }
             | Record::Lost { .. }
             | Record::Unknown { .. } => {}

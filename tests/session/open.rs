@@ -441,7 +441,7 @@ fn a_turn_that_did_not_end_is_told() {
         receipt: super::kit::receipt(Status::Done),
     };
     type Steps = fn(&mut Log);
-    let cases: [(Steps, Option<&str>); 4] = [
+    let cases: [(Steps, Option<&str>); 5] = [
         (|_| (), Some("while the model was reading or answering")),
         (
             |log| {
@@ -454,6 +454,17 @@ fn a_turn_that_did_not_end_is_told() {
                 log.append(assistant("done", vec![]));
             },
             Some("after the model's answer"),
+        ),
+        (
+            |log| {
+                log.append(Record::Shell {
+                    command: "make\n\u{1b}[2Jx".to_string(),
+                    in_context: false,
+                });
+            },
+            Some(
+                "while running your own `make \\x1b[2Jx`: its effects are unknown, and it is not run again",
+            ),
         ),
         (|_| (), None),
     ];
