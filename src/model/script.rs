@@ -371,8 +371,19 @@ fn write_bytes(out: &mut Vec<u8>, word: &str, bytes: &[u8]) {
 fn write_text(out: &mut Vec<u8>, bytes: &[u8]) {
     let mut begin = out.len();
     for chunk in bytes.utf8_chunks() {
-        for character in chunk.valid().chars() {
+        let mut rest = chunk.valid();
+        while let Some(character) = rest.chars().next() {
             begin = open_line(out, begin);
+            // Most of it stands for itself: as much of that as the line takes goes over at once.
+            let room = LINE_BYTES - (out.len() - begin);
+            let plain = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'\\';
+            let run = rest.bytes().take(room).take_while(plain).count();
+            if run > 0 {
+                out.extend_from_slice(&rest.as_bytes()[..run]);
+                rest = &rest[run..];
+                continue;
+            }
+            rest = &rest[character.len_utf8()..];
             match character {
                 '\n' => {
                     out.extend_from_slice(b"\\n");
