@@ -28,7 +28,7 @@ pub(super) struct Tally {
     output_tokens: u64,
     output_time: Duration,
     /// A person's own command: nobody claims anything.
-    own: bool,
+    pub(super) own: bool,
 }
 
 impl Tally {
@@ -45,11 +45,6 @@ impl Tally {
             output_time: Duration::ZERO,
             own: false,
         }
-    }
-
-    /// The turn is a command of the person's own.
-    pub(super) fn own(&mut self) {
-        self.own = true;
     }
 
     /// Files changed so far.

@@ -102,7 +102,7 @@ impl Engine {
             call: call.clone(),
             summary: call::subject(&call),
         });
-        turn.tally.own();
+        turn.tally.own = true;
         turn.tally.calls += 1;
         let prepared = self.toolbox.prepare(Call::RunCommand {
             command: command.to_string(),

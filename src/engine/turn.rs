@@ -354,7 +354,8 @@ impl Engine {
     fn end(&mut self, turn: TurnId, end: TurnEnd, tally: Tally) {
         self.toolbox.turn_ended();
         self.journal.end_turn();
-        if end.status == Status::Cancelled && self.conversation.is_some() {
+        // Of a command of the person's own the model hears nothing but its result, if that.
+        if end.status == Status::Cancelled && self.conversation.is_some() && !tally.own {
             let text = "The user stopped this turn. What was not finished stays as it is; wait for what the user says next.";
             self.append(prompt::note(Note::Cancelled, text));
         }

@@ -194,6 +194,23 @@ fn a_cancel_ends_it_and_the_model_hears_so() {
 }
 
 #[test]
+fn of_one_that_is_kept_from_the_model_it_does_not_hear_the_cancel_either() {
+    let run = Run::start(Scene::new(vec![says("ok"), says("ok")]), |_, _| {});
+    run.turn("hello");
+    run.say(Op::Shell {
+        command: "echo begun; sleep 100".to_string(),
+        in_context: false,
+    });
+    run.until(|event| matches!(event, Event::Output { .. }));
+    run.say(Op::Cancel);
+    assert_eq!(receipt(&run.until_ended()).0, Status::Cancelled);
+    run.turn("go on");
+    let chats = run.finish();
+    let second = String::from_utf8_lossy(&chats[1]);
+    assert!(!second.contains("stopped this turn"), "{second}");
+}
+
+#[test]
 fn it_is_on_the_disk_before_it_runs_and_is_not_run_again() {
     let mut store = None;
     let run = Run::start(Scene::new(Vec::new()), |temp, setup| {
