@@ -340,6 +340,7 @@ impl Open {
             label: label.to_string(),
         };
         let first = kind_frame(&kind, &clock::rfc3339(SystemTime::now()));
+        place.session.count(0, first.len());
         let mut file = new_file(&place.session.path(number))?;
         if let Err(error) = first.write(&mut file) {
             // An entry without its first frame tells nobody anything.
@@ -377,6 +378,7 @@ impl Open {
             removed = place.session.make_room(self.number, need, limit);
             self.session_bytes = place.session.bytes() + need;
         }
+        place.session.count(self.bytes, self.bytes + need);
         let written = frame.write(&mut self.file);
         let written = written.and_then(|()| self.file.sync_data());
         match written {

@@ -159,6 +159,7 @@ fn keep(session: &Session, number: u64, plan: &Plan) -> Result<Vec<PathBuf>, Err
             })
             .and_then(|mut copy| copy.write_all(&now.bytes).and_then(|()| copy.sync_all()));
         written.map_err(|source| unwritable(&path, source))?;
+        session.count(0, now.bytes.len() as u64);
         sync_folder(folder);
         copies.push(path);
     }
@@ -178,6 +179,7 @@ fn begin(
     // What this step takes back may have to go for it: it holds the same bytes.
     let need = frames.iter().map(Frame::len).sum();
     let removed = session.make_room(number, need, limit_bytes);
+    session.count(0, need);
     let path = session.path(number);
     let mut file = match new_file(&path) {
         Ok(file) => file,

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! ~/.local/state/zcoder/undo/
+//!   room                                     650⏎.....  how much may come, and what came, before all are looked at again
 //!   app-3f0c9a41b2d8e675/                    the folder's name and the beginning of the SHA-256 of its full path
 //!     20260821-090000123-x1y2z3a4/           the session's id; sorts by time
 //!       session                              {"id":…,"workspace":"/home/me/app","started":…}; its lock is the session's
@@ -13,7 +14,9 @@
 //! Folders are 0700, files 0600. Nothing is made before the first edit of a session.
 //!
 //! Limits ([`Limits`]): bytes of a session, its oldest entries go first; bytes and sessions in all, the oldest sessions go first, but
-//! never one that is at work. An entry counts as at least 4 KiB, which it takes on the disk.
+//! never one that is at work. An entry counts as at least 4 KiB, which it takes on the disk. To look at all sessions costs more the more
+//! there are, so it is done when the limits could be near: `room` says how many sessions, or MiB, were free when it was done last, and each
+//! entry and each MiB of one leaves a byte behind it. Where `room` is missing or nonsense, all are looked at.
 //!
 //! Invariant: the entry that is being written is never removed, nor anything that does not have a name of ours.
 
@@ -59,6 +62,10 @@ impl Default for Limits {
 const MAX_ENTRY_BYTES: u64 = 1 << 30;
 /// What a small file takes on most disks.
 const BLOCK_BYTES: u64 = 4 << 10;
+/// What a byte in `room` stands for, at most.
+const UNIT_BYTES: u64 = 1 << 20;
+/// Of `room`, as far as it is read: more room than this is never said.
+const MAX_ROOM_BYTES: u64 = 16 << 10;
 /// Characters of the workspace's name in that of its folder.
 const NAME_CHARS: usize = 40;
 
@@ -182,8 +189,30 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the oldest sessions until the others keep within the limits with one that is new. `own` stays.
+    /// Removes the oldest sessions, if it must, so that the others keep within the limits with one that is new. `own` stays.
     pub(super) fn make_room(&self, own: &Session) -> Removed {
+        match self.has_room() {
+            true => Removed::default(),
+            false => self.sweep(own),
+        }
+    }
+
+    /// Whether less has come since the last sweep than there was room for.
+    fn has_room(&self) -> bool {
+        let mut bytes = Vec::new();
+        let read = file::open_regular(&self.all.join("room"));
+        let read = read.and_then(|file| file.take(MAX_ROOM_BYTES).read_to_end(&mut bytes));
+        let line = bytes.iter().position(|byte| *byte == b'\n');
+        let (Ok(_), Some(line)) = (read, line) else {
+            return false;
+        };
+        let room = std::str::from_utf8(&bytes[..line]);
+        let room = room.ok().and_then(|room| room.parse::<usize>().ok());
+        room.is_some_and(|room| bytes.len() - line - 1 <= room)
+    }
+
+    /// Looks at all sessions.
+    fn sweep(&self, own: &Session) -> Removed {
         let mut sessions = Vec::new();
         // What cannot be read is not counted: there is nothing else to be done about it here.
         for workspace in names(&self.all).unwrap_or_default() {
@@ -217,6 +246,13 @@ impl Store {
                 let _ = fs::remove_dir(workspace);
             }
         }
+        let bytes = self.limits.all_bytes.saturating_sub(bytes) / (UNIT_BYTES + BLOCK_BYTES);
+        let room = bytes.min(self.limits.sessions.saturating_sub(count) as u64);
+        let room = room.min(MAX_ROOM_BYTES / 2);
+        // If it cannot be written, the next session looks again.
+        let path = self.all.join("room");
+        let _ = fs::remove_file(&path);
+        let _ = new_file(&path).and_then(|mut file| file.write_all(format!("{room}\n").as_bytes()));
         removed
     }
 }
@@ -231,6 +267,21 @@ impl Session {
         let mut numbers: Vec<u64> = names(&self.folder)?.iter().filter_map(number).collect();
         sort::by(&mut numbers, Ord::cmp);
         Ok(numbers)
+    }
+
+    /// Notes that an entry grows from so many bytes to so many, before it does.
+    pub(super) fn count(&self, before: u64, after: u64) {
+        let units = after.div_ceil(UNIT_BYTES) - before.div_ceil(UNIT_BYTES);
+        if let (1.., Some(all)) = (units, self.folder.ancestors().nth(2)) {
+            let room = all.join("room");
+            let file = OpenOptions::new().append(true).open(&room);
+            let bytes = vec![b'.'; usize::try_from(units).unwrap_or(0)];
+            let counted = file.and_then(|mut file| file.write_all(&bytes));
+            if counted.is_err() {
+                // Without it all are looked at.
+                let _ = fs::remove_file(&room);
+            }
+        }
     }
 
     /// Where an entry lies.

@@ -76,9 +76,10 @@ impl Kit {
     /// The folder of the session.
     pub(crate) fn folder(&self) -> PathBuf {
         let undo = self.temp.path().join("state/undo");
-        let mut workspaces = fs::read_dir(undo).expect("the journals");
-        let workspace = workspaces.next().expect("one").expect("readable");
-        workspace.path().join(SESSION)
+        let workspaces = fs::read_dir(undo).expect("the journals");
+        let mut workspaces = workspaces.map(|entry| entry.expect("readable").path());
+        let workspace = workspaces.find(|path| path.is_dir());
+        workspace.expect("one").join(SESSION)
     }
 
     pub(crate) fn entry(&self, number: u64) -> PathBuf {

@@ -195,3 +195,54 @@ fn many_edits_of_one_file_keep_it_once_and_then_what_changed() {
     kit.undo();
     assert_eq!(kit.text("a.txt"), "line\n".repeat(500));
 }
+
+#[test]
+fn the_sessions_are_looked_at_only_when_the_limits_could_be_near() {
+    let mut kit = Kit::limited(Limits {
+        sessions: 6,
+        all_bytes: 100 << 20,
+        ..Limits::default()
+    });
+    let room = kit.temp.path().join("state/undo/room");
+    let mut number = 0;
+    let mut session = |kit: &mut Kit, bytes: usize| {
+        number += 1;
+        kit.new_session(&format!("202608{number:02}-000000000-aaaaaaaa"));
+        kit.put("a.txt", vec![b'x'; bytes]);
+        kit.begin();
+        let record = record(&kit.root(), "a.txt", Some(b"y"));
+        keep(&kit.root(), &mut kit.journal, &record).expect("kept");
+        kit.put("a.txt", "y");
+        kit.journal.end_turn();
+        (
+            fs::read_to_string(&room).unwrap_or_default(),
+            kit.store().sessions().expect("readable").len(),
+        )
+    };
+    let said = |text: &str, sessions: usize| (text.to_string(), sessions);
+    // The first one finds no folder to note anything in.
+    assert_eq!(session(&mut kit, 1), said("", 1));
+    // Looked at: of six there are two with it, so four may come; it is counted, too.
+    assert_eq!(session(&mut kit, 1), said("4\n.", 2));
+    // A MiB counts as a session, at most.
+    assert_eq!(session(&mut kit, 1 << 20), said("4\n...", 3));
+    // What somebody else notes.
+    fs::write(&room, "4\n....").expect("written");
+    assert_eq!(session(&mut kit, 1), said("4\n.....", 4));
+    // One more than there was room for.
+    assert_eq!(session(&mut kit, 1), said("1\n.", 5));
+    for nonsense in ["", "4", "four\n", "-1\n"] {
+        fs::write(&room, nonsense).expect("written");
+        assert_eq!(session(&mut kit, 1), said("0\n.", 6), "{nonsense}");
+    }
+    assert_eq!(session(&mut kit, 1), said("0\n.", 6));
+    // As long as it says so, nothing is looked at.
+    fs::write(&room, "1000\n").expect("written");
+    assert_eq!(session(&mut kit, 1), said("1000\n.", 7));
+    // A step back is an entry.
+    kit.undo();
+    assert_eq!(
+        fs::read_to_string(&room).expect("there"),
+        "1000\n..".to_string()
+    );
+}
