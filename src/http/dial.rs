@@ -10,7 +10,8 @@
 //! Limits: each address gets the connect limit of its own. Of a program's stderr the last `STDERR_BYTES` are kept.
 //!
 //! Invariant: cancelling ends the wait at once. The standard library can interrupt neither the resolver nor a connect,
-//! so both run on a thread that is then left alone; what it finds later is closed unread.
+//! so both run on a thread that is then left alone; what it finds later is closed unread. An address of this machine
+//! answers at once and gets no thread, unless it does not.
 //! Invariant: a link that is dropped leaves no program behind.
 use super::{Endpoint, Error, Target, Via};
 use crate::sys::channel::{Receiver, channel};
@@ -28,6 +29,9 @@ const STDERR_BYTES: usize = 2 << 10;
 
 /// How long the end of a dead program's stderr is waited for: something it started may hold it open.
 const STDERR_WAIT: Duration = Duration::from_millis(500);
+
+/// How long an address of this machine is tried without a thread. It answers within a fraction of it, or its queue is full.
+const AT_ONCE: Duration = Duration::from_millis(20);
 
 /// A connection, non-blocking.
 #[derive(Debug)]
@@ -74,7 +78,22 @@ pub(super) struct Dialed {
 pub(super) fn dial(target: &Target, limit: Duration, cancel: &Cancel) -> Result<Dialed, Error> {
     match target.via() {
         Some(via) => start(via, target.endpoint()),
-        None => connect_cancellably(target.endpoint(), limit, cancel),
+        None => match connect_at_once(target.endpoint(), limit) {
+            Some(done) => done,
+            None => connect_cancellably(target.endpoint(), limit, cancel),
+        },
+    }
+}
+
+/// `None`: it may take a while.
+fn connect_at_once(endpoint: &Endpoint, limit: Duration) -> Option<Result<Dialed, Error>> {
+    let address: IpAddr = endpoint.host.parse().ok()?;
+    if !address.is_loopback() || limit < AT_ONCE {
+        return None;
+    }
+    match connect(endpoint, AT_ONCE) {
+        Err(Error::ConnectTimeout { .. }) => None,
+        done => Some(done),
     }
 }
 
