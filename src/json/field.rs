@@ -11,15 +11,16 @@
 //! A name that is not a plain word is quoted in the path: `arguments["a.b"]`.
 //!
 //! Invariant: every error says where, what was expected and what was found; a missing member is "found nothing".
+//! Invariant: a path is made when somebody asks for it, by looking for the value from the root on; access itself allocates nothing.
 
 use super::{Kind, Value, write};
 use std::fmt;
 
-/// A value and the path to it.
-#[derive(Clone, Debug)]
+/// A value, and where its path begins.
+#[derive(Clone, Copy, Debug)]
 pub struct Field<'t> {
     value: Value<'t>,
-    path: String,
+    root: Value<'t>,
 }
 
 /// What was expected where.
@@ -57,54 +58,42 @@ impl std::error::Error for FieldError {}
 impl<'t> Field<'t> {
     /// The document's root (path empty; shown as "the document").
     pub fn root(value: Value<'t>) -> Field<'t> {
-        Field {
-            value,
-            path: String::new(),
-        }
+        Field { value, root: value }
     }
 
     /// A member that must exist.
     pub fn member(&self, key: &str) -> Result<Field<'t>, FieldError> {
         self.expect(Kind::Object, "an object")?;
-        let path = self.path_to(key);
-        match self.value.get(key) {
-            Some(value) => Ok(Field { value, path }),
-            None => Err(FieldError {
+        let value = self.value.get(key);
+        value.map(|value| self.at(value)).ok_or_else(|| {
+            let mut path = self.path();
+            push_key(&mut path, key);
+            FieldError {
                 path,
                 expected: "a value",
                 found: None,
-            }),
-        }
+            }
+        })
     }
 
     /// A member that may be missing or null.
     pub fn optional(&self, key: &str) -> Result<Option<Field<'t>>, FieldError> {
         self.expect(Kind::Object, "an object")?;
         let value = self.value.get(key).filter(|value| !value.is_null());
-        Ok(value.map(|value| Field {
-            value,
-            path: self.path_to(key),
-        }))
+        Ok(value.map(|value| self.at(value)))
     }
 
     /// An array's items.
     pub fn items(&self) -> Result<Vec<Field<'t>>, FieldError> {
         self.expect(Kind::Array, "an array")?;
-        let field = |(index, value)| Field {
-            value,
-            path: format!("{}[{index}]", self.path),
-        };
-        Ok(self.value.items().enumerate().map(field).collect())
+        Ok(self.value.items().map(|value| self.at(value)).collect())
     }
 
     /// An object's members in order, duplicates included.
     pub fn members(&self) -> Result<Vec<(&'t str, Field<'t>)>, FieldError> {
         self.expect(Kind::Object, "an object")?;
-        let field = |(key, value)| {
-            let path = self.path_to(key);
-            (key, Field { value, path })
-        };
-        Ok(self.value.members().map(field).collect())
+        let members = self.value.members();
+        Ok(members.map(|(key, value)| (key, self.at(value))).collect())
     }
 
     /// A string.
@@ -129,14 +118,29 @@ impl<'t> Field<'t> {
     }
 
     /// Where it stands: `message.tool_calls[2]`.
-    pub fn path(&self) -> &str {
-        &self.path
+    pub fn path(&self) -> String {
+        let mut path = String::new();
+        let mut around = self.root;
+        while !self.value.holds(around) {
+            let mut items = around.items().enumerate();
+            let mut members = around.members();
+            if let Some((index, item)) = items.find(|(_, item)| item.holds(self.value)) {
+                path.push_str(&format!("[{index}]"));
+                around = item;
+            } else if let Some((key, value)) = members.find(|(_, value)| value.holds(self.value)) {
+                push_key(&mut path, key);
+                around = value;
+            } else {
+                break;
+            }
+        }
+        path
     }
 
     /// The error that says this field is not `expected` ("one of `ask`, `allow`, `deny`"), for checks of the caller's own.
     pub fn error(&self, expected: &'static str) -> FieldError {
         FieldError {
-            path: self.path.clone(),
+            path: self.path(),
             expected,
             found: Some(self.value.kind()),
         }
@@ -150,17 +154,22 @@ impl<'t> Field<'t> {
         }
     }
 
-    fn path_to(&self, key: &str) -> String {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if key.is_empty() || !key.chars().all(is_word) {
-            let mut path = format!("{}[", self.path).into_bytes();
-            write::quote_str(&mut path, key);
-            path.push(b']');
-            String::from_utf8_lossy(&path).into_owned()
-        } else if self.path.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{}.{key}", self.path)
+    fn at(&self, value: Value<'t>) -> Field<'t> {
+        let root = self.root;
+        Field { value, root }
+    }
+}
+
+fn push_key(path: &mut String, key: &str) {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if key.is_empty() || !key.chars().all(is_word) {
+        let mut quoted = Vec::new();
+        write::quote_str(&mut quoted, key);
+        path.push_str(&format!("[{}]", String::from_utf8_lossy(&quoted)));
+    } else {
+        if !path.is_empty() {
+            path.push('.');
         }
+        path.push_str(key);
     }
 }

@@ -432,8 +432,15 @@ impl<'t> Value<'t> {
 
     /// The last member of this name (RFC 8259 4: ours is "last wins").
     pub fn get(self, key: &str) -> Option<Value<'t>> {
-        let named = self.members().filter(|(name, _)| *name == key);
-        named.last().map(|(_, value)| value)
+        let mut found = None;
+        let mut children = self.children(Kind::Object);
+        while let (Some(name), Some(value)) = (children.next(), children.next()) {
+            // Most differ in length, which costs nothing to see.
+            if name.node().length() == key.len() && name.as_str() == Some(key) {
+                found = Some(value);
+            }
+        }
+        found
     }
 
     /// Array items; empty for anything else.
@@ -510,6 +517,11 @@ impl<'t> Value<'t> {
             NodeKind::False => out.extend_from_slice(b"false"),
             NodeKind::Null => out.extend_from_slice(b"null"),
         }
+    }
+
+    /// Whether `inner`, a value of the same tree, is this one or stands somewhere in it.
+    pub(super) fn holds(self, inner: Value<'_>) -> bool {
+        (self.index..self.index + self.node().nodes()).contains(&inner.index)
     }
 
     fn node(self) -> Node {

@@ -146,7 +146,7 @@ fn members_come_in_order_with_their_paths() {
     let members = Field::root(tree.root()).members().expect("an object");
     let names: Vec<_> = members
         .iter()
-        .map(|(name, field)| (*name, field.path().to_owned()))
+        .map(|(name, field)| (*name, field.path()))
         .collect();
     let expected = [
         ("message", "message"),
