@@ -22,7 +22,7 @@
 //!
 //! Read next: `field.rs` for access whose errors name the path, `write.rs` for writing.
 
-use super::text::{Piece, unescape};
+use super::text::decode;
 use super::token::{Failed, Lexeme, Tokens};
 use super::{Cause, Error, Kind, MAX_TREE_BYTES, Number, Token, write};
 use std::fmt;
@@ -325,19 +325,6 @@ impl fmt::Display for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.root(), f)
     }
-}
-
-/// Appends a string without its escapes.
-#[inline(never)]
-fn decode(raw: &[u8], out: &mut Vec<u8>) {
-    // An escape is never shorter than what it stands for.
-    out.reserve(raw.len());
-    unescape(raw, |piece| match piece {
-        Piece::Run(run) => out.extend_from_slice(run),
-        Piece::Character(character) => {
-            out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-        }
-    });
 }
 
 /// A place in a tree.
