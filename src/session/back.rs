@@ -173,10 +173,9 @@ impl Back {
                 .later
                 .is_some_and(|later| later != read.envelope.seq + 1);
             let was_broken = self.broken;
-            let log = log_name(self.number);
             let good = self.good(read, hash, bytes - start as u64, offset);
             if start > 0 {
-                let (log, bytes) = (log.clone(), start as u64);
+                let (log, bytes) = (log_name(self.number), start as u64);
                 let bad = self.bad(Bad { log, offset, bytes });
                 self.waiting.push(bad);
             }
@@ -184,6 +183,7 @@ impl Back {
                 // Nothing bad stands there: the records themselves are gone.
                 self.waiting.push(good);
                 self.damaged |= self.number == self.pointer.log;
+                let log = log_name(self.number);
                 let (offset, bytes) = (offset + bytes, 0);
                 return Ok(Some(Piece::Bad(Bad { log, offset, bytes })));
             }
@@ -349,15 +349,17 @@ impl Lines {
         };
         let more = CHUNK_BYTES.max(self.end as u64).min(self.start);
         let more = usize::try_from(more).unwrap_or(usize::MAX);
-        let mut buffer = vec![0; more];
-        file.read_exact_at(&mut buffer, self.start - more as u64)?;
-        buffer.extend_from_slice(&self.buffer[..self.end]);
+        let end = more + self.end;
+        if self.buffer.len() < end {
+            self.buffer.resize(end, 0);
+        }
+        self.buffer.copy_within(..self.end, more);
+        file.read_exact_at(&mut self.buffer[..more], self.start - more as u64)?;
         self.start -= more as u64;
-        self.end = buffer.len();
-        self.buffer = buffer;
-        let body = match self.buffer.last() {
-            Some(b'\n') => self.end - 1,
-            _ => self.end,
+        self.end = end;
+        let body = match self.buffer[..end].last() {
+            Some(b'\n') => end - 1,
+            _ => end,
         };
         // The first line may begin before the buffer.
         if self.start == 0 || self.end > self.max_bytes {

@@ -23,6 +23,7 @@ use super::SessionId;
 use super::record::{
     Author, Checkpoint, Edit, FrontEnd, Hash, Header, ModelRecord, Origin, Record, ToolStyle,
 };
+use super::spoken;
 use crate::json::{self, Field, FieldError, MAX_TREE_BYTES, Tree, Writer};
 use crate::policy::Profile;
 use crate::protocol::{
@@ -102,6 +103,13 @@ pub fn read(line: &[u8]) -> Result<Line, Fault> {
 
 /// As [`read`], for a line whose envelope was read and whose hash says that it is as we wrote it: UTF-8 is not looked for again.
 pub(super) fn read_vouched(envelope: Envelope, line: &[u8]) -> Result<Line, Fault> {
+    if let Some(message) = spoken::read(line) {
+        return Ok(Line {
+            envelope,
+            record: Record::Message(message),
+            odd: None,
+        });
+    }
     let tree = Tree::parse(line).map_err(Fault::Json)?;
     Ok(parsed(envelope, &tree))
 }

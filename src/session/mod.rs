@@ -17,6 +17,7 @@
 //! open.rs     a session to go on with            tail.rs     its end, to be shown
 //! forward.rs  reading from the beginning, judged
 //! list.rs     all of them                        notice.rs   what is said about one
+//! spoken.rs   messages, read without a tree
 //! ```
 //!
 //! Invariant: what was committed survives a kill, a crash and a power cut. Invariant: two writers never overwrite each other: the second
@@ -38,6 +39,7 @@ mod notice;
 mod open;
 mod pointer;
 mod record;
+mod spoken;
 mod store;
 mod tail;
 mod view;

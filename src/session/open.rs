@@ -24,7 +24,7 @@ use super::SessionId;
 use super::back::{Back, Bad, Piece};
 use super::commit::Place;
 use super::disk::Disk;
-use super::line::MAX_LINE_BYTES;
+use super::line::{Envelope, MAX_LINE_BYTES};
 use super::log::Log;
 use super::notice::{Doing, Interrupted, Notice, OpenError};
 use super::pointer::{Pointer, log_name};
@@ -35,7 +35,7 @@ use crate::sys::file;
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 /// A hole of more records is no damage that a disk makes.
 pub const MAX_LOST: u64 = 1_000_000;
@@ -101,25 +101,22 @@ pub(super) fn open(disk: &Disk, folder: &Path, id: SessionId) -> Result<Opened, 
 
 /// All records of the walk, oldest first.
 pub(super) fn load(back: &mut Back, folder: &Path, id: &SessionId) -> Result<Loaded, OpenError> {
-    let mut pieces = Vec::new();
+    let hopeless = || OpenError::Hopeless {
+        folder: folder.to_path_buf(),
+    };
+    // Newest first, until all is read.
+    let mut loaded = Loaded {
+        records: Vec::new(),
+        times: Vec::new(),
+        notices: Vec::new(),
+    };
+    let mut bad = Vec::new();
+    // Number and time of the record that was read last.
+    let mut later = None;
     while let Some(piece) = back
         .next()
         .map_err(|error| OpenError::of("read", folder, id, error))?
     {
-        pieces.push(piece);
-    }
-    let mut loaded = Loaded {
-        records: Vec::with_capacity(pieces.len()),
-        times: Vec::with_capacity(pieces.len()),
-        notices: Vec::new(),
-    };
-    if back.lost {
-        loaded.notices.push(Notice::NoPointer);
-    }
-    let mut unknown = Vec::new();
-    let mut bad = Vec::new();
-    let mut good = 0_usize;
-    for piece in pieces.into_iter().rev() {
         let line = match piece {
             Piece::Bad(stretch) => {
                 bad.push(stretch);
@@ -127,44 +124,45 @@ pub(super) fn load(back: &mut Back, folder: &Path, id: &SessionId) -> Result<Loa
             }
             Piece::Good(line) => line,
         };
-        let missing = line
-            .envelope
-            .seq
-            .saturating_sub(loaded.records.len() as u64);
-        if missing > MAX_LOST {
-            return Err(OpenError::Hopeless {
-                folder: folder.to_path_buf(),
-            });
+        let Envelope { seq, at, .. } = line.envelope;
+        match later {
+            Some((later, lost_at)) => {
+                let missing = u64::saturating_sub(later, seq + 1);
+                if missing > MAX_LOST {
+                    return Err(hopeless());
+                }
+                lose(&mut loaded, &mut bad, missing, lost_at, false);
+            }
+            // How many there were nobody knows: one stands for all.
+            None => lose(&mut loaded, &mut bad, 1, at, true),
         }
-        lose(&mut loaded, &mut bad, missing, line.envelope.at);
-        if let Record::Unknown { kind, .. } = &line.record {
-            if !unknown.contains(kind) {
-                unknown.push(kind.clone());
-            }
-            if let Some(error) = line.odd {
-                let (seq, error) = (line.envelope.seq, error);
-                loaded.notices.push(Notice::Odd { seq, error });
-            }
+        if let Some(error) = line.odd {
+            loaded.notices.push(Notice::Odd { seq, error });
         }
         loaded.records.push(line.record);
-        loaded.times.push(line.envelope.at);
-        good += 1;
+        loaded.times.push(at);
+        later = Some((seq, at));
     }
-    if good == 0 {
-        return Err(OpenError::Hopeless {
-            folder: folder.to_path_buf(),
-        });
+    let (first, at) = later.ok_or_else(hopeless)?;
+    if first > MAX_LOST {
+        return Err(hopeless());
     }
-    if !bad.is_empty() {
-        // How many there were nobody knows: one stands for all.
-        let at = loaded.times.last().copied().unwrap_or(UNIX_EPOCH);
-        lose(&mut loaded, &mut bad, 1, at);
-        if let Some(Notice::Skipped { at_end, .. }) = loaded.notices.last_mut() {
-            *at_end = true;
+    lose(&mut loaded, &mut bad, first, at, false);
+    if back.lost {
+        loaded.notices.push(Notice::NoPointer);
+    }
+    loaded.records.reverse();
+    loaded.times.reverse();
+    loaded.notices.reverse();
+    let mut kinds: Vec<String> = Vec::new();
+    for record in &loaded.records {
+        match record {
+            Record::Unknown { kind, .. } if !kinds.contains(kind) => kinds.push(kind.clone()),
+            _ => {}
         }
     }
-    if !unknown.is_empty() {
-        loaded.notices.push(Notice::Unknown { kinds: unknown });
+    if !kinds.is_empty() {
+        loaded.notices.push(Notice::Unknown { kinds });
     }
     if loaded
         .notices
@@ -176,13 +174,13 @@ pub(super) fn load(back: &mut Back, folder: &Path, id: &SessionId) -> Result<Loa
     Ok(loaded)
 }
 
-/// Fills the numbers that are missing, and tells the stretch.
-fn lose(loaded: &mut Loaded, bad: &mut Vec<Bad>, missing: u64, at: SystemTime) {
+/// Fills the numbers that are missing, and tells the stretch: what is bad since the record that was read last, newest first.
+fn lose(loaded: &mut Loaded, bad: &mut Vec<Bad>, missing: u64, at: SystemTime, at_end: bool) {
     let bytes = bad.iter().map(|bad| bad.bytes).sum();
-    let Some(Bad { log, offset, .. }) = bad.drain(..).next() else {
+    let Some(Bad { log, offset, .. }) = bad.drain(..).next_back() else {
         return;
     };
-    for index in 0..missing {
+    for index in (0..missing).rev() {
         loaded.records.push(Record::Lost {
             log: log.clone(),
             offset,
@@ -195,7 +193,7 @@ fn lose(loaded: &mut Loaded, bad: &mut Vec<Bad>, missing: u64, at: SystemTime) {
         offset,
         bytes,
         records: missing,
-        at_end: false,
+        at_end,
     });
 }
 
@@ -274,67 +272,50 @@ fn lost_result(call: CallId, name: String) -> Message {
 
 /// A result for each call at the end that has none.
 pub(super) fn unanswered(records: &[Record]) -> Vec<Message> {
-    let mut open: VecDeque<(CallId, String)> = VecDeque::new();
-    for message in records.iter().filter_map(Record::message) {
+    let mut answered = Vec::new();
+    for message in records.iter().rev().filter_map(Record::message) {
         match message {
-            Message::Tool { call, .. } => open.retain(|(id, _)| id != call),
+            Message::Tool { call, .. } => answered.push(call),
             Message::Assistant { .. }
             | Message::System { .. }
             | Message::User { .. }
-            | Message::Note { .. } => open = calls(message).into(),
+            | Message::Note { .. } => {
+                let open = calls(message).into_iter();
+                let open = open.filter(|(call, _)| !answered.contains(&call));
+                return open.map(interrupted_result).collect();
+            }
         }
     }
-    let result = |(call, name)| {
-        let text = "interrupted, effects unknown: zcoder ended before the result was on record; look at what is there before you do it again";
-        let text = text.to_string();
-        Message::Tool { call, name, text }
-    };
-    open.into_iter().map(result).collect()
+    Vec::new()
+}
+
+fn interrupted_result((call, name): (CallId, String)) -> Message {
+    let text = "interrupted, effects unknown: zcoder ended before the result was on record; look at what is there before you do it again";
+    let text = text.to_string();
+    Message::Tool { call, name, text }
 }
 
 /// The last turn, if it did not end.
 fn interrupted(records: &[Record], times: &[SystemTime]) -> Option<Interrupted> {
-    let mut last = None;
-    for record in records {
-        match record {
-            Record::TurnStarted { turn, .. } => last = Some((*turn, Doing::Reading)),
-            Record::Receipt { .. } => last = None,
-            Record::Shell { command, .. } => {
-                if let Some((_, doing)) = &mut last {
-                    *doing = Doing::Own(command.clone());
-                }
-            }
-            Record::Message(message) => {
-                let Some((_, doing)) = &mut last else {
-                    continue;
-                };
-                *doing = match message {
-                    Message::Assistant { .. } => {
-                        Doing::Running(calls(message).into_iter().map(|(_, name)| name).collect())
-                    }
-                    Message::Tool { .. }
-                    | Message::Note { .. }
-                    | Message::System { .. }
-                    | Message::User { .. } => Doing::Reading,
-                };
-            }
-            Record::Session(_)
-            | Record::Title { .. }
-            | Record::Model(_)
-            | Record::Decision { .. }
-            | Record::Edit(_)
-            | Record::Checkpoint(_)
-            | Record::Goal(_)
-            | Record::Accepted(_)
-            | Record::Settled { .. }
-            | Record::Gap { .. }
-            | Record::Lost { .. }
-            | Record::Unknown { .. } => {}
+    let is_edge =
+        |record: &Record| matches!(record, Record::TurnStarted { .. } | Record::Receipt { .. });
+    let begun = records.iter().rposition(is_edge)?;
+    let Record::TurnStarted { turn, .. } = &records[begun] else {
+        return None;
+    };
+    let doing = |record: &Record| match record {
+        Record::Shell { command, .. } => Some(Doing::Own(command.clone())),
+        Record::Message(message @ Message::Assistant { .. }) => {
+            let names = calls(message).into_iter().map(|(_, name)| name);
+            Some(Doing::Running(names.collect()))
         }
-    }
-    let (turn, doing) = last?;
+        Record::Message(_) => Some(Doing::Reading),
+        _ => None,
+    };
+    let doing = records[begun..].iter().rev().find_map(doing);
+    let doing = doing.unwrap_or(Doing::Reading);
     Some(Interrupted {
-        turn,
+        turn: *turn,
         at: times.last().copied()?,
         doing,
     })

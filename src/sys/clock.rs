@@ -29,30 +29,29 @@ pub fn rfc3339(time: SystemTime) -> String {
 
 /// Reads what [`rfc3339`] writes, to the millisecond; `None` for anything else (other precisions and zones too).
 pub fn parse_rfc3339(text: &str) -> Option<SystemTime> {
-    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
-    let mut date = date.rsplitn(3, '-');
-    let (day, month, year) = (date.next()?, date.next()?, date.next()?);
-    let (time, millis) = time.split_once('.')?;
-    let mut time = time.splitn(3, ':');
-    let (hour, minute, second) = (time.next()?, time.next()?, time.next()?);
-    let digits = |text: &str, len: usize, below: u32| {
-        let number: u32 = text.parse().ok()?;
-        let plain = text.len() == len && !text.starts_with('+');
-        (plain && number < below).then_some(number)
+    let (year, rest) = text.split_at_checked(text.len().checked_sub(20)?)?;
+    let rest = rest.as_bytes();
+    let fits = |(byte, like): (&u8, &u8)| match like {
+        b'0' => byte.is_ascii_digit(),
+        _ => byte == like,
     };
-    let date = (
-        year.parse().ok()?,
-        digits(month, 2, 13)?,
-        digits(day, 2, 32)?,
-    );
+    if !rest.iter().zip(b"-00-00T00:00:00.000Z").all(fits) {
+        return None;
+    }
+    let digits = |from: usize, to: usize, below: u32| {
+        let digits = rest[from..to].iter();
+        let number = digits.fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0'));
+        (number < below).then_some(number)
+    };
+    let date = (year.parse().ok()?, digits(1, 3, 13)?, digits(4, 6, 32)?);
     let days = days_since_1970(date)?;
     // A 30 February comes out as something else.
     if civil(days) != date || year.len() < 4 || year.starts_with('+') {
         return None;
     }
-    let of_day = digits(hour, 2, 24)? * 3600 + digits(minute, 2, 60)? * 60 + digits(second, 2, 60)?;
+    let of_day = digits(7, 9, 24)? * 3600 + digits(10, 12, 60)? * 60 + digits(13, 15, 60)?;
     let seconds = days.checked_mul(86_400)?.checked_add(i64::from(of_day))?;
-    let millis = i64::from(digits(millis, 3, 1000)?);
+    let millis = i64::from(digits(16, 19, 1000)?);
     after_1970(seconds.checked_mul(1000)?.checked_add(millis)?)
 }
 
