@@ -14,8 +14,9 @@
 //!
 //! Times count from the first exchange of the run that had it. A run that is killed in a turn leaves that turn's exchanges out.
 //!
-//! Limits: [`RING_BYTES`] of text; when it would be more, the oldest go until half of it is left. Of a turn so much is held in memory that
-//! [`HELD_BYTES`] are not passed; then it is written before the turn has ended.
+//! Limits: [`RING_BYTES`] of text; when it would be more, the oldest go until half of it is left. Of an exchange the first and the last
+//! [`SIDE_BYTES`] are kept, and a comment says how much is left out between. When the exchanges of a turn pass [`HELD_BYTES`], they are
+//! written before it has ended.
 //!
 //! Invariant: while a turn runs nothing is done but copying: no text is made, no file is touched, and never is one synced.
 //! Invariant: nothing is written for a session that is not on the disk.
@@ -26,6 +27,7 @@ use crate::model::script::{HEADER, Recorder};
 use crate::protocol::{Event, Stage};
 use crate::sys::file;
 use crate::text;
+use std::collections::VecDeque;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -35,8 +37,10 @@ use std::time::Instant;
 
 /// Of the file.
 const RING_BYTES: usize = 8 << 20;
-/// Of a turn, in memory.
-const HELD_BYTES: usize = 8 << 20;
+/// Of a turn, in memory, between two exchanges.
+const HELD_BYTES: usize = 2 << 20;
+/// Of an exchange, at its beginning and at its end: a long answer must not stand in memory once more.
+const SIDE_BYTES: usize = 256 << 10;
 /// A shorter file has no exchange in it.
 const HEAD_BYTES: u64 = 256;
 /// Its name, beside the log.
@@ -54,24 +58,30 @@ pub(super) struct Ring {
     /// The session, as soon as it is on the disk.
     session: Option<String>,
     held: Vec<Held>,
-    bytes: usize,
     recorder: Recorder,
 }
 
-/// What crossed the wire, when and where.
+/// What is not yet in the file of an exchange.
 #[derive(Debug)]
 struct Held {
     thread: ThreadId,
-    at: Instant,
-    what: What,
+    /// Taken once its beginning was written.
+    begun: Option<Instant>,
+    first: Vec<Piece>,
+    first_bytes: usize,
+    /// Behind `first`, once that is full; what was between is left out.
+    last: VecDeque<Piece>,
+    last_bytes: usize,
+    left_out: usize,
+    ended: bool,
 }
 
+/// What crossed the wire at once.
 #[derive(Debug)]
-enum What {
-    Begins,
-    Request(Vec<u8>),
-    Received(Vec<u8>),
-    Ends,
+struct Piece {
+    at: Instant,
+    sent: bool,
+    bytes: Vec<u8>,
 }
 
 impl Ring {
@@ -80,23 +90,38 @@ impl Ring {
             sessions: sessions.to_path_buf(),
             session: None,
             held: Vec::new(),
-            bytes: 0,
             recorder: Recorder::in_memory(),
         }
     }
 
     /// Looks at what crosses a boundary.
     pub(super) fn see(&mut self, stage: &Stage<'_>, at: Instant) -> io::Result<()> {
-        let what = match stage {
-            Stage::ExchangeBegins(_) => What::Begins,
-            Stage::RequestBytes(bytes) => What::Request(bytes.to_vec()),
-            Stage::WireBytes(bytes) => What::Received(bytes.to_vec()),
-            Stage::ExchangeEnds => What::Ends,
+        let thread = thread::current().id();
+        match stage {
+            Stage::ExchangeBegins(_) => self.held.push(Held {
+                thread,
+                begun: Some(at),
+                first: Vec::new(),
+                first_bytes: 0,
+                last: VecDeque::new(),
+                last_bytes: 0,
+                left_out: 0,
+                ended: false,
+            }),
+            Stage::RequestBytes(bytes) => self.hold(thread, at, true, bytes),
+            Stage::WireBytes(bytes) => self.hold(thread, at, false, bytes),
+            Stage::ExchangeEnds => {
+                if let Some(held) = self.latest(thread) {
+                    held.ended = true;
+                }
+                if self.held.iter().map(Held::bytes).sum::<usize>() > HELD_BYTES {
+                    return self.write();
+                }
+            }
             Stage::Event(Event::Saved { session, .. }) => {
                 if self.session.as_ref() != Some(session) {
                     self.session = Some(session.clone());
                 }
-                return Ok(());
             }
             Stage::Event(Event::TurnEnded { .. }) => return self.write(),
             Stage::Op(_)
@@ -105,30 +130,30 @@ impl Ring {
             | Stage::Reply(_)
             | Stage::Verdict(_)
             | Stage::Outcome(_)
-            | Stage::Event(_) => return Ok(()),
-        };
-        if let What::Request(bytes) | What::Received(bytes) = &what {
-            self.bytes += bytes.len();
+            | Stage::Event(_) => {}
         }
-        let thread = thread::current().id();
-        self.held.push(Held { thread, at, what });
-        match self.bytes > HELD_BYTES {
-            true => self.write(),
-            false => Ok(()),
+        Ok(())
+    }
+
+    /// The exchange that runs on a thread. They may nest.
+    fn latest(&mut self, thread: ThreadId) -> Option<&mut Held> {
+        let mut running = self.held.iter_mut().rev();
+        running.find(|held| held.thread == thread && !held.ended)
+    }
+
+    fn hold(&mut self, thread: ThreadId, at: Instant, sent: bool, bytes: &[u8]) {
+        let bytes = bytes.to_vec();
+        if let Some(held) = self.latest(thread) {
+            held.take(Piece { at, sent, bytes });
         }
     }
 
     /// Puts what is held into the file.
     fn write(&mut self) -> io::Result<()> {
-        self.bytes = 0;
-        for Held { thread, at, what } in self.held.drain(..) {
-            match what {
-                What::Begins => self.recorder.begin(thread, at)?,
-                What::Request(bytes) => self.recorder.request(thread, &bytes, at)?,
-                What::Received(bytes) => self.recorder.received(thread, &bytes, at)?,
-                What::Ends => self.recorder.end(thread)?,
-            }
+        for held in &mut self.held {
+            held.hand_over(&mut self.recorder)?;
         }
+        self.held.retain(|held| !held.ended);
         let text = self.recorder.take();
         let Some(session) = &self.session else {
             return Ok(());
@@ -138,6 +163,55 @@ impl Ring {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             added => added,
         }
+    }
+}
+
+impl Held {
+    fn bytes(&self) -> usize {
+        self.first_bytes + self.last_bytes
+    }
+
+    fn take(&mut self, piece: Piece) {
+        let bytes = piece.bytes.len();
+        if self.last.is_empty() && self.first_bytes + bytes <= SIDE_BYTES {
+            self.first_bytes += bytes;
+            self.first.push(piece);
+            return;
+        }
+        self.last_bytes += bytes;
+        self.last.push_back(piece);
+        while self.last_bytes > SIDE_BYTES && self.last.len() > 1 {
+            let Some(oldest) = self.last.pop_front() else {
+                break;
+            };
+            self.last_bytes -= oldest.bytes.len();
+            self.left_out += oldest.bytes.len();
+        }
+    }
+
+    fn hand_over(&mut self, recorder: &mut Recorder) -> io::Result<()> {
+        let thread = self.thread;
+        if let Some(begun) = self.begun.take() {
+            recorder.begin(thread, begun)?;
+        }
+        let put = |piece: Piece, recorder: &mut Recorder| match piece.sent {
+            true => recorder.request(thread, &piece.bytes, piece.at),
+            false => recorder.received(thread, &piece.bytes, piece.at),
+        };
+        for piece in self.first.drain(..) {
+            put(piece, recorder)?;
+        }
+        if self.left_out > 0 {
+            recorder.left_out(thread, self.left_out)?;
+        }
+        for piece in self.last.drain(..) {
+            put(piece, recorder)?;
+        }
+        (self.first_bytes, self.last_bytes, self.left_out) = (0, 0, 0);
+        if self.ended {
+            recorder.end(thread)?;
+        }
+        Ok(())
     }
 }
 

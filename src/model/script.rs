@@ -599,6 +599,16 @@ impl Recorder {
         self.write_streaming()
     }
 
+    /// So many bytes of the thread's latest exchange are left out here.
+    pub fn left_out(&mut self, thread: ThreadId, bytes: usize) -> io::Result<()> {
+        if let Some(open) = self.current(thread) {
+            let bytes = counted(bytes as u64, "byte");
+            let line = format!("# {bytes} of this exchange are left out here\n");
+            open.text.extend_from_slice(line.as_bytes());
+        }
+        self.write_streaming()
+    }
+
     /// The thread's latest exchange is over. Its bytes are on the disk when this returns, unless one that began before
     /// it still runs.
     pub fn end(&mut self, thread: ThreadId) -> io::Result<()> {

@@ -63,6 +63,30 @@ fn a_session_keeps_its_exchanges_in_the_form_of_a_record() {
 }
 
 #[test]
+fn of_a_long_exchange_the_two_ends_are_kept_and_what_is_between_is_counted() {
+    let kit = Kit::new();
+    // A record of 16 MiB is given up.
+    let server = standin(Some("endless-line"));
+    let host = server.address().to_string();
+    let ran = kit.run(&["-p", "tell", "--host", &host, "-q"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let bytes = ring(&kit);
+    let text = String::from_utf8_lossy(&bytes);
+    let note = text
+        .lines()
+        .find(|line| line.ends_with(" of this exchange are left out here"));
+    let left_out = note.expect("a comment").trim_start_matches("# ");
+    let left_out: String = left_out.chars().filter(char::is_ascii_digit).collect();
+    let left_out: usize = left_out.parse().expect("a number");
+    let kept = Script::parse(&bytes).expect("a script").exchanges;
+    let longest = kept.iter().map(|one| one.response().len()).max();
+    let longest = longest.expect("exchanges");
+    assert!(longest <= 2 * (256 << 10), "{longest}");
+    assert!(longest + left_out >= 16 << 20, "{longest} {left_out}");
+    assert!(text.contains("POST /api/chat HTTP/1.1") && text.contains("HTTP/1.1 200 OK"));
+}
+
+#[test]
 fn the_oldest_exchanges_go_and_that_is_said() {
     let (kit, server) = (Kit::new(), standin(None));
     let host = server.address().to_string();
