@@ -129,7 +129,7 @@ impl Engine {
 
     fn own_command(&mut self, turn: &Turn, call: &ToolCall, command: Command) -> Done {
         let shown = command.text.clone();
-        let approved = match self.policy.command(command) {
+        let approved = match self.policy.own(command) {
             Verdict::Allowed(approved) => approved,
             Verdict::Ask(asking) => asking.accept(),
             Verdict::Denied {

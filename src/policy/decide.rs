@@ -231,6 +231,21 @@ impl Policy {
         }
     }
 
+    /// Judges a command that the user typed. It is its own approval, but a slip of the hand that destroys a machine stays one, in every
+    /// profile.
+    pub fn own(&self, command: Command) -> Verdict<Command> {
+        match stops::find(&command.text, &Place::of(&command, &self.closed)) {
+            Some(stop) => Verdict::Denied {
+                value: command,
+                reason: format!(
+                    "refused: {stop}. zcoder does not run such a command, whoever typed it; a shell of your own does"
+                ),
+                by: DecidedBy::Rule("hard stop".to_string()),
+            },
+            None => self.command(command),
+        }
+    }
+
     fn deny_all(&self, command: Command) -> Verdict<Command> {
         let (named, by) = match self.flag {
             Some(flag) => (flag, DecidedBy::Flag(flag.to_string())),

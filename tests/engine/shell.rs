@@ -99,7 +99,8 @@ fn what_is_denied_and_hard_stops_hold_for_it_too() {
             "touch made",
             "commands are denied in this run (commands=deny)",
         ),
-        (sysadmin, "touch made; rm -rf /", "refused: "),
+        (sysadmin, "touch made; mkfs /dev/none", "refused: "),
+        (|_| {}, "touch made; mkfs /dev/none", "refused: "),
     ] {
         let run = Run::start(Scene::new(Vec::new()), |_: &Temp, setup| prepare(setup));
         shell(&run, command);
