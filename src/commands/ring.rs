@@ -40,7 +40,7 @@ const RING_BYTES: usize = 8 << 20;
 /// Of a turn, in memory, between two exchanges.
 const HELD_BYTES: usize = 2 << 20;
 /// Of an exchange, at its beginning and at its end: a long answer must not stand in memory once more.
-const SIDE_BYTES: usize = 256 << 10;
+const SIDE_BYTES: usize = 128 << 10;
 /// A shorter file has no exchange in it.
 const HEAD_BYTES: u64 = 256;
 /// Its name, beside the log.
@@ -142,9 +142,8 @@ impl Ring {
     }
 
     fn hold(&mut self, thread: ThreadId, at: Instant, sent: bool, bytes: &[u8]) {
-        let bytes = bytes.to_vec();
         if let Some(held) = self.latest(thread) {
-            held.take(Piece { at, sent, bytes });
+            held.take(at, sent, bytes);
         }
     }
 
@@ -171,22 +170,31 @@ impl Held {
         self.first_bytes + self.last_bytes
     }
 
-    fn take(&mut self, piece: Piece) {
-        let bytes = piece.bytes.len();
-        if self.last.is_empty() && self.first_bytes + bytes <= SIDE_BYTES {
-            self.first_bytes += bytes;
-            self.first.push(piece);
+    fn take(&mut self, at: Instant, sent: bool, bytes: &[u8]) {
+        if self.last.is_empty() && self.first_bytes + bytes.len() <= SIDE_BYTES {
+            self.first_bytes += bytes.len();
+            let bytes = bytes.to_vec();
+            self.first.push(Piece { at, sent, bytes });
             return;
         }
-        self.last_bytes += bytes;
-        self.last.push_back(piece);
-        while self.last_bytes > SIDE_BYTES && self.last.len() > 1 {
+        // What is left out makes room: a long answer passes through the same few buffers.
+        let mut room = Vec::new();
+        while self.last_bytes + bytes.len() > SIDE_BYTES {
             let Some(oldest) = self.last.pop_front() else {
                 break;
             };
             self.last_bytes -= oldest.bytes.len();
             self.left_out += oldest.bytes.len();
+            room = oldest.bytes;
         }
+        room.clear();
+        room.extend_from_slice(bytes);
+        self.last_bytes += room.len();
+        self.last.push_back(Piece {
+            at,
+            sent,
+            bytes: room,
+        });
     }
 
     fn hand_over(&mut self, recorder: &mut Recorder) -> io::Result<()> {

@@ -22,7 +22,7 @@
 use super::ring::Ring;
 use crate::headless::{self, out::complain};
 use crate::model::script::Recorder;
-use crate::protocol::{Decision, Message, Op, Stage, Tap};
+use crate::protocol::{Decision, Event, Message, Op, Stage, Tap};
 use crate::text;
 use std::fs::File;
 use std::io::{self, Write};
@@ -39,11 +39,16 @@ pub(super) fn tap(record: Option<File>, log: Option<File>, ring: Option<Ring>) -
         return Ok(Tap::default());
     }
     let began = Instant::now();
+    let all = log.is_some();
     // The engine, the model's worker and the front end call from their own threads; nobody holds the lock for longer than a write.
     let record = Mutex::new(record);
     let log = Mutex::new(log);
     let ring = Mutex::new(ring);
     Ok(Tap(Some(Arc::new(move |stage: &Stage<'_>| {
+        // Fifty thousand records of an answer cost neither a look at the clock nor a lock.
+        if !all && !is_of_the_wire(stage) {
+            return;
+        }
         let now = Instant::now();
         watch(&record, "--record", |recorder| keep(recorder, stage, now));
         watch(&ring, "the record of exchanges", |ring| {
@@ -53,6 +58,23 @@ pub(super) fn tap(record: Option<File>, log: Option<File>, ring: Option<Ring>) -
             file.write_all(line(stage, now.duration_since(began).as_secs_f64()).as_bytes())
         });
     }))))
+}
+
+/// What a record of exchanges, or the ring, has use for.
+fn is_of_the_wire(stage: &Stage<'_>) -> bool {
+    match stage {
+        Stage::ExchangeBegins(_)
+        | Stage::RequestBytes(_)
+        | Stage::WireBytes(_)
+        | Stage::ExchangeEnds => true,
+        Stage::Event(event) => matches!(event, Event::Saved { .. } | Event::TurnEnded { .. }),
+        Stage::Op(_)
+        | Stage::BodyBytes(_)
+        | Stage::Record(_)
+        | Stage::Reply(_)
+        | Stage::Verdict(_)
+        | Stage::Outcome(_) => false,
+    }
 }
 
 /// Does it, and stops doing it after the first failure.

@@ -81,7 +81,7 @@ fn of_a_long_exchange_the_two_ends_are_kept_and_what_is_between_is_counted() {
     let kept = Script::parse(&bytes).expect("a script").exchanges;
     let longest = kept.iter().map(|one| one.response().len()).max();
     let longest = longest.expect("exchanges");
-    assert!(longest <= 2 * (256 << 10), "{longest}");
+    assert!(longest <= 2 * (128 << 10), "{longest}");
     assert!(longest + left_out >= 16 << 20, "{longest} {left_out}");
     assert!(text.contains("POST /api/chat HTTP/1.1") && text.contains("HTTP/1.1 200 OK"));
 }
