@@ -111,7 +111,7 @@ fn cuts_do_not_matter() {
 
 #[test]
 fn two_at_once_are_what_each_is_alone() {
-    let message: Vec<u8> = (0..1_000u32).map(|i| (i * i >> 3) as u8).collect();
+    let message: Vec<u8> = (0..1_000u32).map(|i| ((i * i) >> 3) as u8).collect();
     let lengths = [0, 1, 63, 64, 65, 127, 128, 130, 191, 192, 200, 400];
     // What both have had before, and what one of them has had besides.
     for (before, more) in [(0, 0), (1, 0), (63, 0), (64, 0), (100, 0), (0, 64), (5, 1)] {

@@ -209,7 +209,7 @@ fn a_wrong_file_is_named_with_line_column_and_what_was_expected() {
         "[\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\"]",
     ] {
         wrong(
-            &format!("{{\"guidance_names\": {names}}}"),
+            format!("{{\"guidance_names\": {names}}}"),
             "~/user/config.json:1:20: `guidance_names`: expected an array of at most 8 names of files, without folders",
         );
     }

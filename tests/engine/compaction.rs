@@ -116,7 +116,7 @@ fn four_hundred_turns_on_a_small_window_end_with_the_first_request_in_the_prompt
         for n in 0..400 {
             temp.write(
                 &format!("work/f{n}.txt"),
-                &format!("the number {n} {}", "and more ".repeat(20)),
+                format!("the number {n} {}", "and more ".repeat(20)),
             );
         }
     });
@@ -175,7 +175,7 @@ fn each_window_has_room_for_long_work() {
             for n in 0..files {
                 temp.write(
                     &format!("work/f{n}.txt"),
-                    &format!("{n} {}", "word ".repeat(bytes / 5)),
+                    format!("{n} {}", "word ".repeat(bytes / 5)),
                 );
             }
             temp.write(&format!("work/f{}.txt", files - 1), "the end");
@@ -296,7 +296,7 @@ fn a_turn_that_needs_too_many_ends() {
         for n in 0..60 {
             temp.write(
                 &format!("work/f{n}.txt"),
-                &format!("{n} {}", "word ".repeat(200)),
+                format!("{n} {}", "word ".repeat(200)),
             );
         }
     });
@@ -334,7 +334,7 @@ fn two_that_come_to_nothing_are_the_last_ones() {
         for n in 0..60 {
             temp.write(
                 &format!("work/f{n}.txt"),
-                &format!("{n} {}", "word ".repeat(600)),
+                format!("{n} {}", "word ".repeat(600)),
             );
         }
     });
@@ -767,7 +767,7 @@ fn the_text_style_is_shortened_too() {
         for n in 0..13 {
             temp.write(
                 &format!("work/f{n}.txt"),
-                &format!("{n} {}", "word ".repeat(600)),
+                format!("{n} {}", "word ".repeat(600)),
             );
         }
     });
@@ -980,7 +980,7 @@ fn every_byte_of_the_next_request_has_its_row() {
         Chat::Records(vec![content("Found."), counted("stop", 2_000)]),
     ];
     let run = Run::start(Scene::new(chats), |temp, setup| {
-        temp.write("work/a.txt", &"a number\n".repeat(100));
+        temp.write("work/a.txt", "a number\n".repeat(100));
         setup.compaction.tokens = Some(10_000);
     });
     run.say(Op::Context);

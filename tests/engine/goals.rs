@@ -442,7 +442,7 @@ fn the_goal_stands_in_every_request_also_after_a_compaction() {
         |temp: &Temp, setup: &mut Setup| {
             setup.model.num_ctx = Some(8_192);
             for n in 0..20 {
-                temp.write(&format!("work/f{n}.txt"), &"more and more ".repeat(200));
+                temp.write(&format!("work/f{n}.txt"), "more and more ".repeat(200));
             }
         },
     );

@@ -11,7 +11,7 @@ fn a_task_longer_than_the_window_is_done() {
     for n in 0..10 {
         temp.write(
             &format!("f{n}.txt"),
-            &format!("file {n}\n{}", "a line\n".repeat(600)),
+            format!("file {n}\n{}", "a line\n".repeat(600)),
         );
         prompt.push_str(&format!("read f{n}.txt, then "));
     }
