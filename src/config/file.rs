@@ -15,7 +15,7 @@
 //! ```
 //!
 //! Refused: text that is not UTF-8 or not JSON, unknown keys (with the nearest), keys that stand twice, values of another kind or out of
-//! range, and what this file may not say. A byte order mark before the text is skipped. Limit: [`MAX_BYTES`].
+//! range, and what this file may not say. A byte order mark before the text is skipped. Limit: `MAX_BYTES`.
 //!
 //! Invariant: what comes out was accepted by the same functions that read flags; a value cannot turn out wrong later.
 //! Invariant: an error never shows the value of a header.

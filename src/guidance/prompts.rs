@@ -17,7 +17,7 @@
 //! `$1`. With `attach: changes` in its head a command wants what the last session changed.
 //!
 //! Refused when it is used: a file that cannot be read or is not trusted, a broken head, no text. Limits: those of `source.rs`, and
-//! [`MAX_FILES`] of the user's.
+//! `MAX_FILES` of the user's.
 //!
 //! Invariant: what is filled in is not looked at again. Invariant: a file that is not usable does not hide one that is.
 
