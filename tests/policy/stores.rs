@@ -510,18 +510,18 @@ fn guidance_counts_from_the_repository_down_and_below_where_git_does_not_ignore_
     temp.write("repo/.git/HEAD", "ref: refs/heads/main\n");
     temp.write("repo/AGENTS.md", "x");
     temp.write("repo/a/CONVENTIONS.md", "x");
-    temp.write("repo/a/work/AGENTS.override.md", "x");
-    temp.write("repo/a/work/.gitignore", "out/\n");
-    temp.write("repo/a/work/out/AGENTS.md", "x");
-    temp.write("repo/a/work/sub/deep/AGENTS.md", "x");
-    temp.write("repo/a/work/.hidden/AGENTS.md", "x");
+    temp.write("repo/a/app/AGENTS.override.md", "x");
+    temp.write("repo/a/app/.gitignore", "out/\n");
+    temp.write("repo/a/app/out/AGENTS.md", "x");
+    temp.write("repo/a/app/sub/deep/AGENTS.md", "x");
+    temp.write("repo/a/app/.hidden/AGENTS.md", "x");
     symlink(
         temp.path().join("AGENTS.md"),
         temp.path().join("repo/a/AGENTS.md"),
     )
     .expect("a link");
     let repo = temp.path().join("repo");
-    let root = repo.join("a/work");
+    let root = repo.join("a/app");
     assert_eq!(trust::repository(&root), repo);
     let names = ["CONVENTIONS.md".to_string()];
     let paths = |found: &[trust::Found]| -> Vec<String> {
