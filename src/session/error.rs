@@ -85,7 +85,7 @@ impl fmt::Display for CommitError {
             ),
             CommitError::Io { what, path, error } => write!(
                 f,
-                "cannot {what} `{}`: {error}; what is unsaved is kept in memory: mend that and try again, or fork the session",
+                "cannot {what} `{}`: {error}; what was saved before is safe: mend that and try again",
                 path.display()
             ),
         }

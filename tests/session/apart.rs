@@ -250,7 +250,7 @@ fn helper_limited() {
     let folder = log.folder().expect("a folder").display().to_string();
     let log_file = format!("cannot write `{folder}/log-1.jsonl`: ");
     assert!(text.starts_with(&log_file), "{text}");
-    let end = "; what is unsaved is kept in memory: mend that and try again, or fork the session";
+    let end = "; what was saved before is safe: mend that and try again";
     assert!(text.ends_with(end), "{text}");
     let opened = store(&state).open(log.id()).expect("a session");
     assert_eq!(opened.notices, []);

@@ -161,8 +161,8 @@ fn whichever_write_finds_no_room_the_error_names_it_and_the_next_try_saves() {
     };
     let refused = |name: &str, pages: usize, path: &str| {
         format!(
-            "{name} {pages} <cannot write `sessions/W/{path}`: No space left on device (os error 28); what is unsaved is kept in \
-             memory: mend that and try again, or fork the session>"
+            "{name} {pages} <cannot write `sessions/W/{path}`: No space left on device (os error 28); what was saved \
+             before is safe: mend that and try again>"
         )
     };
     let new = (0..4).map(|pages| refused("new", pages, ".new-ID/log-1.jsonl"));
@@ -182,7 +182,7 @@ fn a_home_that_became_read_only_loses_nothing() {
     let Some(stdout) = on_a_small_disk(helper) else {
         return;
     };
-    let kept = "Read-only file system (os error 30); what is unsaved is kept in memory: mend that and try again, or fork the session>";
+    let kept = "Read-only file system (os error 30); what was saved before is safe: mend that and try again>";
     assert_eq!(
         lines(&stdout),
         [
