@@ -19,7 +19,7 @@
 use super::shown;
 use crate::sort;
 use crate::sys::simd;
-use crate::text;
+use crate::text::{self, Words};
 
 /// Lines of an outline.
 pub(super) const LINES: usize = 40;
@@ -27,18 +27,12 @@ const LINE_CHARS: usize = 100;
 const LINE_BYTES: usize = 400;
 
 /// How a language is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Reader {
     /// One of the words begins the line, perhaps behind some of the others.
-    Words {
-        before: &'static [&'static str],
-        words: &'static [&'static str],
-    },
+    Words { before: Words, words: Words },
     /// The same, or a method: behind a word that may stand before, there are parentheses and no semicolon at the end.
-    Members {
-        before: &'static [&'static str],
-        words: &'static [&'static str],
-    },
+    Members { before: Words, words: Words },
     /// C and what came of it: definitions begin at the left margin.
     Margin,
     /// `name() {`
@@ -53,152 +47,84 @@ enum Reader {
     Braces,
 }
 
+const fn words(before: &'static str, words: &'static str) -> Reader {
+    Reader::Words {
+        before: Words(before),
+        words: Words(words),
+    }
+}
+
+const fn members(before: &'static str, words: &'static str) -> Reader {
+    Reader::Members {
+        before: Words(before),
+        words: Words(words),
+    }
+}
+
+/// By the ending of a file's name, or its name if it has none.
+const READERS: &[(Words, Reader)] = &[
+    (
+        Words("rs"),
+        words(
+            "pub async unsafe default extern \"C\" const",
+            "fn struct enum union trait impl impl< mod type static macro_rules!",
+        ),
+    ),
+    (Words("py pyi pyx"), words("async", "def class")),
+    (Words("go"), words("", "func type")),
+    (
+        Words("rb rake"),
+        words("private protected", "def class module"),
+    ),
+    (
+        Words("ex exs"),
+        words("", "def defp defmodule defmacro defprotocol defimpl"),
+    ),
+    (Words("lua"), words("local", "function")),
+    (Words("pl pm"), words("", "sub package")),
+    (Words("zig"), words("pub export inline", "fn")),
+    (Words("sql"), words("", "create CREATE alter ALTER")),
+    (
+        Words("tex"),
+        words("", "\\part{ \\chapter{ \\section{ \\subsection{"),
+    ),
+    (
+        Words("js jsx mjs cjs ts tsx mts cts vue svelte"),
+        members(
+            "export default declare abstract async public private protected static readonly override",
+            "function function* class interface enum namespace type",
+        ),
+    ),
+    (
+        Words("java kt kts cs scala swift dart php groovy"),
+        members(
+            "public private protected internal static final abstract sealed open override suspend inline data virtual async partial case \
+             fileprivate mutating",
+            "class interface enum record struct trait object protocol extension fun func function def namespace package actor",
+        ),
+    ),
+    (
+        Words("c h cc cpp cxx hh hpp hxx m mm cu cuh ino"),
+        Reader::Margin,
+    ),
+    (Words("sh bash zsh ksh"), Reader::Shell),
+    (Words("md markdown"), Reader::Markdown),
+    (Words("ini cfg conf toml"), Reader::Sections),
+    (Words("yaml yml mk makefile"), Reader::Keys),
+    (Words("css scss less"), Reader::Braces),
+];
+
+/// What stands at the left margin of C and begins a type, or a statement.
+const TYPES: Words =
+    Words("struct class union enum namespace template @interface @implementation @protocol");
+const STATEMENTS: Words = Words("if for while switch return else do goto case default extern");
+
 fn reader(name: &str) -> Option<Reader> {
     let file = name.rsplit('/').next().unwrap_or(name);
-    let ending = match file.rsplit_once('.') {
-        Some((_, ending)) => ending,
-        None => file,
-    };
-    Some(match ending.to_ascii_lowercase().as_str() {
-        "rs" => Reader::Words {
-            before: &[
-                "pub", "async", "unsafe", "default", "extern", "\"C\"", "const",
-            ],
-            words: &[
-                "fn",
-                "struct",
-                "enum",
-                "union",
-                "trait",
-                "impl",
-                "impl<",
-                "mod",
-                "type",
-                "static",
-                "macro_rules!",
-            ],
-        },
-        "py" | "pyi" | "pyx" => Reader::Words {
-            before: &["async"],
-            words: &["def", "class"],
-        },
-        "go" => Reader::Words {
-            before: &[],
-            words: &["func", "type"],
-        },
-        "rb" | "rake" => Reader::Words {
-            before: &["private", "protected"],
-            words: &["def", "class", "module"],
-        },
-        "ex" | "exs" => Reader::Words {
-            before: &[],
-            words: &[
-                "def",
-                "defp",
-                "defmodule",
-                "defmacro",
-                "defprotocol",
-                "defimpl",
-            ],
-        },
-        "lua" => Reader::Words {
-            before: &["local"],
-            words: &["function"],
-        },
-        "pl" | "pm" => Reader::Words {
-            before: &[],
-            words: &["sub", "package"],
-        },
-        "zig" => Reader::Words {
-            before: &["pub", "export", "inline"],
-            words: &["fn"],
-        },
-        "sql" => Reader::Words {
-            before: &[],
-            words: &["create", "CREATE", "alter", "ALTER"],
-        },
-        "tex" => Reader::Words {
-            before: &[],
-            words: &["\\part{", "\\chapter{", "\\section{", "\\subsection{"],
-        },
-        "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" => {
-            Reader::Members {
-                before: &[
-                    "export",
-                    "default",
-                    "declare",
-                    "abstract",
-                    "async",
-                    "public",
-                    "private",
-                    "protected",
-                    "static",
-                    "readonly",
-                    "override",
-                ],
-                words: &[
-                    "function",
-                    "function*",
-                    "class",
-                    "interface",
-                    "enum",
-                    "namespace",
-                    "type",
-                ],
-            }
-        }
-        "java" | "kt" | "kts" | "cs" | "scala" | "swift" | "dart" | "php" | "groovy" => {
-            Reader::Members {
-                before: &[
-                    "public",
-                    "private",
-                    "protected",
-                    "internal",
-                    "static",
-                    "final",
-                    "abstract",
-                    "sealed",
-                    "open",
-                    "override",
-                    "suspend",
-                    "inline",
-                    "data",
-                    "virtual",
-                    "async",
-                    "partial",
-                    "case",
-                    "fileprivate",
-                    "mutating",
-                ],
-                words: &[
-                    "class",
-                    "interface",
-                    "enum",
-                    "record",
-                    "struct",
-                    "trait",
-                    "object",
-                    "protocol",
-                    "extension",
-                    "fun",
-                    "func",
-                    "function",
-                    "def",
-                    "namespace",
-                    "package",
-                    "actor",
-                ],
-            }
-        }
-        "c" | "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" | "m" | "mm" | "cu" | "cuh"
-        | "ino" => Reader::Margin,
-        "sh" | "bash" | "zsh" | "ksh" => Reader::Shell,
-        "md" | "markdown" => Reader::Markdown,
-        "ini" | "cfg" | "conf" | "toml" => Reader::Sections,
-        "yaml" | "yml" | "mk" | "makefile" => Reader::Keys,
-        "css" | "scss" | "less" => Reader::Braces,
-        _ => return None,
-    })
+    let ending = file.rsplit_once('.').map_or(file, |(_, ending)| ending);
+    let ending = ending.to_ascii_lowercase();
+    let row = READERS.iter().find(|row| row.0.contains(&ending));
+    row.map(|row| row.1)
 }
 
 impl Reader {
@@ -254,17 +180,16 @@ impl Reader {
 }
 
 /// Whether the line begins with words that may stand before, and whether one of the words follows.
-fn begins(line: &str, before: &[&str], words: &[&str]) -> (bool, bool) {
+fn begins(line: &str, before: Words, words: Words) -> (bool, bool) {
     let (mut rest, mut some_before) = (line, false);
     loop {
         let end = rest.find([' ', '\t', '(', ':', ';']).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
-        let starts =
-            |w: &&str| **w == *word || (w.ends_with(['{', '<', '!']) && rest.starts_with(*w));
+        let starts = |w: &str| w == word || (w.ends_with(['{', '<', '!']) && rest.starts_with(w));
         if words.iter().any(starts) {
             return (some_before, true);
         }
-        if !before.contains(&word) {
+        if !before.contains(word) {
             return (some_before, false);
         }
         some_before = true;
@@ -288,25 +213,10 @@ fn is_definition(line: &str) -> bool {
         .next()
         .unwrap_or_default();
     let is_name = first.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    let types = [
-        "struct",
-        "class",
-        "union",
-        "enum",
-        "namespace",
-        "template",
-        "@interface",
-        "@implementation",
-        "@protocol",
-    ];
-    let is_statement = [
-        "if", "for", "while", "switch", "return", "else", "do", "goto", "case", "default", "extern",
-    ]
-    .contains(&first);
-    if line.ends_with(';') || is_statement {
+    if line.ends_with(';') || STATEMENTS.contains(first) {
         return false;
     }
-    if types.contains(&first) || (first == "typedef" && line.ends_with('{')) {
+    if TYPES.contains(first) || (first == "typedef" && line.ends_with('{')) {
         return true;
     }
     is_name && line.contains('(') && !line.ends_with('\\')

@@ -13,6 +13,8 @@
 //!
 //! Invariant: nothing is looked up: the answer depends on the path's letters alone.
 
+use crate::text::Words;
+
 const GIT: &str = "version control runs programs named in its own files";
 const SHELL: &str = "shells run it when they start or enter the folder";
 const SSH: &str = "ssh keys and settings decide who may log in where";
@@ -23,95 +25,66 @@ const GUIDANCE: &str = "agents take it as instructions";
 const OWN: &str = "it holds this project's settings for zcoder";
 
 /// Folders: everything below them, and the name itself.
-const FOLDERS: &[(&str, &str)] = &[
-    (".git", GIT),
-    (".hg", GIT),
-    (".husky", GIT),
-    (".ssh", SSH),
-    (".vscode", EDITOR),
-    (".idea", EDITOR),
-    (".zed", EDITOR),
-    (".devcontainer", EDITOR),
-    (".circleci", CI),
-    (".buildkite", CI),
-    (".woodpecker", CI),
-    (".ci", CI),
-    (".agents", GUIDANCE),
-    (".claude", GUIDANCE),
-    (".codex", GUIDANCE),
-    (".cursor", GUIDANCE),
-    (".gemini", GUIDANCE),
-    (".zcoder", OWN),
+const FOLDERS: &[(Words, &str)] = &[
+    (Words(".git .hg .husky"), GIT),
+    (Words(".ssh"), SSH),
+    (Words(".vscode .idea .zed .devcontainer"), EDITOR),
+    (Words(".circleci .buildkite .woodpecker .ci"), CI),
+    (Words(".agents .claude .codex .cursor .gemini"), GUIDANCE),
+    (Words(".zcoder"), OWN),
 ];
 
 /// Folders of two names.
-const PAIRS: &[(&str, &str, &str)] = &[
-    (".github", "workflows", CI),
-    (".github", "actions", CI),
-    (".gitea", "workflows", CI),
-    (".forgejo", "workflows", CI),
-    (".config", "fish", SHELL),
-    (".github", "copilot-instructions.md", GUIDANCE),
+const PAIRS: &[(Words, &str)] = &[
+    (
+        Words(".github/workflows .github/actions .gitea/workflows .forgejo/workflows"),
+        CI,
+    ),
+    (Words(".config/fish"), SHELL),
+    (Words(".github/copilot-instructions.md"), GUIDANCE),
 ];
 
 /// Files.
-const FILES: &[(&str, &str)] = &[
-    (".gitmodules", GIT),
-    (".gitattributes", GIT),
-    (".gitconfig", GIT),
-    (".pre-commit-config.yaml", GIT),
-    (".envrc", SHELL),
-    (".bashrc", SHELL),
-    (".bash_profile", SHELL),
-    (".bash_login", SHELL),
-    (".bash_logout", SHELL),
-    (".bash_aliases", SHELL),
-    (".profile", SHELL),
-    (".zshrc", SHELL),
-    (".zshenv", SHELL),
-    (".zprofile", SHELL),
-    (".zlogin", SHELL),
-    (".zlogout", SHELL),
-    (".kshrc", SHELL),
-    (".cshrc", SHELL),
-    (".tcshrc", SHELL),
-    (".login", SHELL),
-    (".inputrc", SHELL),
-    (".xprofile", SHELL),
-    (".gitlab-ci.yml", CI),
-    (".travis.yml", CI),
-    (".drone.yml", CI),
-    (".woodpecker.yml", CI),
-    (".cirrus.yml", CI),
-    (".appveyor.yml", CI),
-    ("appveyor.yml", CI),
-    ("jenkinsfile", CI),
-    ("azure-pipelines.yml", CI),
-    ("bitbucket-pipelines.yml", CI),
-    (".mcp.json", MCP),
-    ("mcp.json", MCP),
-    ("agents.md", GUIDANCE),
-    ("agents.override.md", GUIDANCE),
-    ("claude.md", GUIDANCE),
-    ("claude.local.md", GUIDANCE),
-    ("gemini.md", GUIDANCE),
-    (".cursorrules", GUIDANCE),
-    (".windsurfrules", GUIDANCE),
-    (".clinerules", GUIDANCE),
+const FILES: &[(Words, &str)] = &[
+    (
+        Words(".gitmodules .gitattributes .gitconfig .pre-commit-config.yaml"),
+        GIT,
+    ),
+    (
+        Words(
+            ".envrc .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout \
+             .kshrc .cshrc .tcshrc .login .inputrc .xprofile",
+        ),
+        SHELL,
+    ),
+    (
+        Words(
+            ".gitlab-ci.yml .travis.yml .drone.yml .woodpecker.yml .cirrus.yml .appveyor.yml appveyor.yml jenkinsfile \
+             azure-pipelines.yml bitbucket-pipelines.yml",
+        ),
+        CI,
+    ),
+    (Words(".mcp.json mcp.json"), MCP),
+    (
+        Words(
+            "agents.md agents.override.md claude.md claude.local.md gemini.md .cursorrules .windsurfrules .clinerules",
+        ),
+        GUIDANCE,
+    ),
 ];
 
 /// Why a write to this path (relative, `/` between names) asks.
 pub(super) fn reason(path: &str) -> Option<&'static str> {
-    let names: Vec<String> = path.split('/').map(str::to_ascii_lowercase).collect();
+    let path = path.to_ascii_lowercase();
+    let names: Vec<&str> = path.split('/').collect();
     let folder = names.iter().find_map(|name| look_up(FOLDERS, name));
-    let pair = names.windows(2).find_map(|two| {
-        let row = PAIRS.iter().find(|row| row.0 == two[0] && row.1 == two[1]);
-        row.map(|row| row.2)
-    });
+    let mut pairs = names.windows(2).map(|two| two.join("/"));
+    let pair = pairs.find_map(|pair| look_up(PAIRS, &pair));
     let file = names.last().and_then(|name| look_up(FILES, name));
     folder.or(pair).or(file)
 }
 
-fn look_up(table: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
-    table.iter().find(|row| row.0 == name).map(|row| row.1)
+fn look_up(table: &[(Words, &'static str)], name: &str) -> Option<&'static str> {
+    let row = table.iter().find(|row| row.0.contains(name));
+    row.map(|row| row.1)
 }
