@@ -15,6 +15,7 @@
 use crate::ignore::glob::{Glob, Scope};
 
 use super::shown;
+use super::workspace::Refusal;
 
 /// Patterns that braces may make.
 const MAX_GLOBS: usize = 64;
@@ -31,7 +32,7 @@ pub(super) struct Globs {
 }
 
 /// `None`: no wildcard in it. The error is written for the model.
-pub(super) fn globs(path: &str) -> Option<Result<Globs, String>> {
+pub(super) fn globs(path: &str) -> Option<Result<Globs, Refusal>> {
     let names: Vec<&str> = path.split('/').collect();
     let first = names.iter().position(|name| is_wild(name))?;
     let folder = match &names[..first] {
@@ -57,7 +58,7 @@ fn is_wild(name: &str) -> bool {
     name.contains(['*', '?', '[']) || (name.contains('{') && name.contains('}'))
 }
 
-fn compile(path: &str, pattern: &str) -> Result<Vec<Glob>, String> {
+fn compile(path: &str, pattern: &str) -> Result<Vec<Glob>, Refusal> {
     let mut patterns = vec![pattern.to_string()];
     let mut at = 0;
     // Each pattern with braces is replaced by those that its first braces make; inner ones come later.
@@ -69,19 +70,19 @@ fn compile(path: &str, pattern: &str) -> Result<Vec<Glob>, String> {
             }
         }
         if patterns.len() > MAX_GLOBS {
-            return Err(format!(
+            return Err(Refusal(format!(
                 "the braces in `{}` make more than {MAX_GLOBS} patterns. Use a simpler path, such as src/**/*.rs.",
                 shown(path)
-            ));
+            )));
         }
     }
     let globs = patterns.iter().map(|pattern| {
         Glob::new(pattern.as_bytes(), Scope::Path).map_err(|error| {
-            format!(
+            Refusal(format!(
                 "`{}` is neither a path that exists nor a pattern: {}. Wildcards are *, **, ?, [a-z] and {{a,b}}; a backslash takes their meaning away.",
                 shown(path),
                 error.cause
-            )
+            ))
         })
     });
     globs.collect()
@@ -135,7 +136,7 @@ mod tests {
     fn what_has_no_wildcard_or_is_no_pattern() {
         assert!(globs("src/a.rs").is_none());
         assert!(globs("a{b").is_none());
-        let refused = |path: &str| globs(path).expect("wildcards").expect_err("no pattern");
+        let refused = |path: &str| globs(path).expect("wildcards").expect_err("no pattern").0;
         assert_eq!(
             refused("a/[b"),
             "`a/[b` is neither a path that exists nor a pattern: `[` has no `]`. Wildcards are *, **, ?, [a-z] and {a,b}; \

@@ -42,7 +42,7 @@ use crate::text::{self, grouped};
 use super::globs::{Globs, globs};
 use super::problems;
 use super::workspace::{Purpose, Refusal, Workspace, WsPath};
-use super::{cancelled, done, failed, shown};
+use super::{Toolbox, cancelled, done, failed, shown};
 
 const DEPTH: u64 = 3;
 const ENTRIES: u64 = 200;
@@ -59,15 +59,6 @@ const GLOB_REACH: Reach = Reach {
 };
 /// Room for names while a folder is read.
 const BUFFER_BYTES: usize = 32 << 10;
-
-/// What was asked for.
-#[derive(Debug)]
-pub(super) struct Asked {
-    pub(super) path: Option<String>,
-    pub(super) depth: Option<u64>,
-    pub(super) max_entries: Option<u64>,
-    pub(super) hidden: bool,
-}
 
 /// How much is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -90,35 +81,37 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Works out a listing; the error is written for the model. `room`: bytes of the result.
+    /// Works out a listing.
     pub(super) fn new(
-        workspace: &Workspace,
-        user_rules: Option<&Path>,
-        room: u64,
-        asked: Asked,
-    ) -> Result<Listing, String> {
-        let most = asked.max_entries.unwrap_or(ENTRIES);
-        if asked.depth == Some(0) || most == 0 {
-            return Err(
+        toolbox: &Toolbox,
+        path: Option<String>,
+        depth: Option<u64>,
+        max_entries: Option<u64>,
+        hidden: bool,
+    ) -> Result<Listing, Refusal> {
+        let most = max_entries.unwrap_or(ENTRIES);
+        if depth == Some(0) || most == 0 {
+            return Err(Refusal(
                 "depth and max_entries count from 1: depth 1 is the folder's own entries. Leave them out for the usual ones."
                     .to_string(),
-            );
+            ));
         }
-        let path = asked.path.unwrap_or_else(|| ".".to_string());
+        let workspace = &toolbox.workspace;
+        let path = path.unwrap_or_else(|| ".".to_string());
         let (folder, globs) = place(workspace, &path)?;
-        let (depth, reach) = match &globs {
+        let (usual, reach) = match &globs {
             None => (DEPTH, REACH),
             Some(globs) => (globs.depth.unwrap_or(u64::MAX), GLOB_REACH),
         };
-        let depth = asked.depth.unwrap_or(depth);
-        let mut tree = Tree::new(depth, most.min(MAX_ENTRIES), room, asked.hidden, reach);
+        let (depth, most) = (depth.unwrap_or(usual), most.min(MAX_ENTRIES));
+        let mut tree = Tree::new(depth, most, toolbox.limits.read_bytes, hidden, reach);
         tree.globs = globs;
         tree.closed_to_us = workspace.closed();
         Ok(Listing {
             path,
             folder,
             root: workspace.root().to_path_buf(),
-            user_rules: user_rules.map(Path::to_path_buf),
+            user_rules: toolbox.ignore_rules.clone(),
             tree,
         })
     }
@@ -158,22 +151,16 @@ impl Listing {
 }
 
 /// The folder at the path, or where its wildcards begin and what they mean.
-fn place(workspace: &Workspace, path: &str) -> Result<(WsPath, Option<Globs>), String> {
+fn place(workspace: &Workspace, path: &str) -> Result<(WsPath, Option<Globs>), Refusal> {
     let refused = match workspace.resolve(path, Purpose::Folder) {
         Ok(folder) => return Ok((folder, None)),
-        Err(Refusal(text)) => text,
+        Err(refused) => refused,
     };
     // A file that is there is no pattern, whatever its name.
     let is_file = workspace.resolve(path, Purpose::Read).is_ok();
-    match globs(path).filter(|_| !is_file) {
-        None => Err(refused),
-        Some(globs) => {
-            let globs = globs?;
-            let folder = workspace.resolve(&globs.folder, Purpose::Folder);
-            let folder = folder.map_err(|Refusal(text)| text)?;
-            Ok((folder, Some(globs)))
-        }
-    }
+    let globs = globs(path).filter(|_| !is_file).ok_or(refused)??;
+    let folder = workspace.resolve(&globs.folder, Purpose::Folder)?;
+    Ok((folder, Some(globs)))
 }
 
 /// One entry that is shown.

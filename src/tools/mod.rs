@@ -277,36 +277,25 @@ impl Toolbox {
 
     /// Works out a call; reading a file is done here.
     pub fn prepare(&mut self, call: Call) -> Prepared {
-        match call {
+        self.work_out(call).unwrap_or_else(Prepared::Outcome)
+    }
+
+    fn work_out(&mut self, call: Call) -> Result<Prepared, ToolOutcome> {
+        Ok(match call {
             Call::ListFiles {
                 path,
                 depth,
                 max_entries,
                 hidden,
             } => {
-                let asked = list::Asked {
-                    path,
-                    depth,
-                    max_entries,
-                    hidden,
-                };
-                looks(self.list(asked).map(|list| Look::List(Box::new(list))))
+                let listing = Listing::new(self, path, depth, max_entries, hidden)?;
+                Prepared::Look(Look::List(Box::new(listing)))
             }
             Call::ReadFile {
                 path,
                 start_line,
                 end_line,
-            } => Prepared::Outcome(match read::Lines::new(start_line, end_line) {
-                Ok(lines) => read::read(
-                    &self.workspace,
-                    &self.outputs,
-                    &mut self.seen,
-                    self.limits.read_bytes,
-                    &path,
-                    lines,
-                ),
-                Err(text) => failed(text),
-            }),
+            } => Prepared::Outcome(read::read(self, &path, start_line, end_line)?),
             Call::SearchText {
                 pattern,
                 path,
@@ -314,47 +303,31 @@ impl Toolbox {
                 hidden,
                 max_results,
             } => {
-                let asked = search::Asked {
-                    pattern,
-                    path,
-                    literal,
-                    hidden,
-                    max_results,
-                };
-                looks(
-                    self.search(asked)
-                        .map(|search| Look::Search(Box::new(search))),
-                )
+                let search = Search::new(self, pattern, path, literal, hidden, max_results)?;
+                Prepared::Look(Look::Search(Box::new(search)))
             }
             Call::WriteFile { path, content } => {
-                worked_out(write::write(&self.workspace, &self.seen, &path, &content))
+                Prepared::Edit(write::write(&self.workspace, &self.seen, &path, &content)?)
             }
             Call::ReplaceText {
                 path,
                 old_text,
                 new_text,
-            } => worked_out(replace::replace(
-                &self.workspace,
-                &path,
-                &old_text,
-                &new_text,
-            )),
-            Call::ApplyPatch { patch, path } => worked_out(patch::patch(
-                &self.workspace,
-                &mut self.seen,
-                &patch,
-                path.as_deref(),
-            )),
+            } => {
+                let edit = replace::replace(&self.workspace, &path, &old_text, &new_text)?;
+                Prepared::Edit(edit)
+            }
+            Call::ApplyPatch { patch, path } => {
+                let (workspace, seen) = (&self.workspace, &mut self.seen);
+                Prepared::Edit(patch::patch(workspace, seen, &patch, path.as_deref())?)
+            }
             Call::RunCommand {
                 command,
                 cwd,
                 timeout_seconds,
-            } => match self.command(command, cwd.as_deref(), timeout_seconds) {
-                Ok(command) => Prepared::Command(command),
-                Err(Refusal(text)) => Prepared::Outcome(failed(text)),
-            },
+            } => Prepared::Command(self.command(command, cwd.as_deref(), timeout_seconds)?),
             Call::FinishTask { status, response } => Prepared::Finish { status, response },
-        }
+        })
     }
 
     /// Makes an approved edit: journal record first (handed to `journal` with the file before, which must have it safe when it
@@ -390,25 +363,6 @@ impl Toolbox {
     /// Files that the model changed in this session (for approval texts), relative to the workspace, in order of first change.
     pub fn changed(&self) -> &[String] {
         &self.changed
-    }
-
-    fn list(&self, asked: list::Asked) -> Result<Listing, String> {
-        Listing::new(
-            &self.workspace,
-            self.ignore_rules.as_deref(),
-            self.limits.read_bytes,
-            asked,
-        )
-    }
-
-    fn search(&self, asked: search::Asked) -> Result<Search, String> {
-        Search::new(
-            &self.workspace,
-            &self.outputs,
-            self.ignore_rules.as_deref(),
-            self.limits.read_bytes,
-            asked,
-        )
     }
 
     fn command(
@@ -449,17 +403,9 @@ impl Toolbox {
     }
 }
 
-fn worked_out(edit: Result<Edit, ToolOutcome>) -> Prepared {
-    match edit {
-        Ok(edit) => Prepared::Edit(edit),
-        Err(outcome) => Prepared::Outcome(outcome),
-    }
-}
-
-fn looks(look: Result<Look, String>) -> Prepared {
-    match look {
-        Ok(look) => Prepared::Look(look),
-        Err(text) => Prepared::Outcome(failed(text)),
+impl From<Refusal> for ToolOutcome {
+    fn from(Refusal(text): Refusal) -> ToolOutcome {
+        failed(text)
     }
 }
 

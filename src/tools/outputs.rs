@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
 use crate::sort;
 use crate::sys::file::open_regular;
 
+use super::workspace::Refusal;
+
 /// Of one output on disk: a build log fits, a runaway does not fill the disk.
 pub(super) const MAX_KEPT_BYTES: u64 = 16 << 20;
 /// Numbers named when a wrong one was asked for.
@@ -67,14 +69,14 @@ impl Outputs {
         Place { folder, number }
     }
 
-    /// Opens a kept output for reading; the error is written for the model.
-    pub(super) fn open(&self, number: u64) -> Result<File, String> {
+    /// Opens a kept output for reading.
+    pub(super) fn open(&self, number: u64) -> Result<File, Refusal> {
         match open_regular(&self.folder.join(number.to_string())) {
             Ok(file) => Ok(file),
-            Err(error) if error.kind() == ErrorKind::NotFound => Err(self.missing(number)),
-            Err(error) => Err(format!(
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(Refusal(self.missing(number))),
+            Err(error) => Err(Refusal(format!(
                 "output:{number} cannot be read: {error}. Run the command again if its output is still needed."
-            )),
+            ))),
         }
     }
 

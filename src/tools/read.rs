@@ -27,146 +27,107 @@ use crate::sys::simd;
 use crate::text;
 
 use super::content::{BOM, LineEnds, not_text};
-use super::edit::count_lines;
+use super::edit::{clip, count_lines};
 use super::outline::Outline;
 use super::outputs::Outputs;
 use super::range::{End, Range};
 use super::seen::Seen;
-use super::workspace::{Purpose, Refusal, Workspace, WsPath};
-use super::{done, failed, shown};
+use super::workspace::{Purpose, Refusal, WsPath};
+use super::{Toolbox, done, failed, shown};
 
 /// Lines of a file that is too large are counted so far.
 const COUNTED_BYTES: u64 = 256 << 20;
 const CHUNK: usize = 64 << 10;
 
-/// Which lines, from 1, both included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lines {
-    All,
-    Range { first: u64, last: u64 },
-}
-
-impl Lines {
-    /// From the two arguments; the error is for the model.
-    pub(super) fn new(start: Option<u64>, end: Option<u64>) -> Result<Lines, String> {
-        if start.is_none() && end.is_none() {
-            return Ok(Lines::All);
-        }
-        let (first, last) = (start.unwrap_or(1), end.unwrap_or(u64::MAX));
-        if first == 0 || last == 0 {
-            return Err(
-                "lines count from 1. Call read_file again with start_line of at least 1."
-                    .to_string(),
-            );
-        }
-        if last < first {
-            return Err(format!(
-                "end_line {last} lies before start_line {first}. Call read_file again with the smaller number as start_line."
-            ));
-        }
-        Ok(Lines::Range { first, last })
-    }
-}
-
-/// Reads; a refusal is written for the model.
+/// Reads the whole file, or the lines from `start` to `end`.
 pub(super) fn read(
-    workspace: &Workspace,
-    outputs: &Outputs,
-    seen: &mut Seen,
-    limit: u64,
+    toolbox: &mut Toolbox,
     path: &str,
-    lines: Lines,
-) -> ToolOutcome {
-    if let Some(number) = path.strip_prefix("output:") {
-        return match open_output(outputs, number) {
-            Ok(file) => source(
-                Source {
-                    file,
-                    name: path,
-                    path: None,
-                },
-                seen,
-                limit,
-                lines,
-            ),
-            Err(text) => failed(text),
-        };
-    }
-    let resolved = workspace.resolve(path, Purpose::Read);
-    let opened = resolved.and_then(|path| Ok((path.open()?, path)));
-    match opened {
-        Ok((file, path)) => source(
-            Source {
-                file,
-                name: path.shown(),
-                path: Some(&path),
-            },
-            seen,
-            limit,
-            lines,
-        ),
-        Err(Refusal(text)) => failed(text),
-    }
+    start: Option<u64>,
+    end: Option<u64>,
+) -> Result<ToolOutcome, Refusal> {
+    let lines = lines(start, end)?;
+    let (file, name, place) = match path.strip_prefix("output:") {
+        Some(number) => {
+            let file = open_output(&toolbox.outputs, number)?;
+            (file, path.to_string(), None)
+        }
+        None => {
+            let path = toolbox.workspace.resolve(path, Purpose::Read)?;
+            (path.open()?, path.shown().to_string(), Some(path))
+        }
+    };
+    let mut source = Source { file, name, place };
+    let (seen, limit) = (&mut toolbox.seen, toolbox.limits.read_bytes);
+    let outcome = match lines {
+        None => whole(&mut source, seen, limit),
+        Some((first, last)) => range(&mut source, seen, limit, first, last),
+    };
+    outcome.map_err(|error| {
+        Refusal(format!(
+            "`{}` cannot be read: {error}. Use another file, or ask the user to mend this one.",
+            shown(&source.name)
+        ))
+    })
 }
 
-pub(super) fn open_output(outputs: &Outputs, number: &str) -> Result<File, String> {
+/// First and last line, from 1, both included; `None`: all of them.
+fn lines(start: Option<u64>, end: Option<u64>) -> Result<Option<(u64, u64)>, Refusal> {
+    if start.is_none() && end.is_none() {
+        return Ok(None);
+    }
+    let (first, last) = (start.unwrap_or(1), end.unwrap_or(u64::MAX));
+    if first == 0 || last == 0 {
+        let text = "lines count from 1. Call read_file again with start_line of at least 1.";
+        return Err(Refusal(text.to_string()));
+    }
+    if last < first {
+        return Err(Refusal(format!(
+            "end_line {last} lies before start_line {first}. Call read_file again with the smaller number as start_line."
+        )));
+    }
+    Ok(Some((first, last)))
+}
+
+pub(super) fn open_output(outputs: &Outputs, number: &str) -> Result<File, Refusal> {
     match number.parse() {
         Ok(number) => outputs.open(number),
-        Err(_) => Err(format!(
+        Err(_) => Err(Refusal(format!(
             "`output:{}` names no command output. Write output: and the number that run_command gave.",
-            text::clip(&shown(number), 60)
-        )),
+            clip(number, 60)
+        ))),
     }
 }
 
-/// An opened file, its name for people, and its path if the workspace has one.
-struct Source<'a> {
+/// An opened file.
+struct Source {
     file: File,
-    name: &'a str,
-    path: Option<&'a WsPath>,
+    /// Foreign text.
+    name: String,
+    /// In the workspace, unless it is an output.
+    place: Option<WsPath>,
 }
 
-fn source(mut source: Source<'_>, seen: &mut Seen, limit: u64, lines: Lines) -> ToolOutcome {
-    let name = shown(source.name);
-    let outcome = match lines {
-        Lines::All => whole(&mut source, seen, limit, &name),
-        Lines::Range { first, last } => range(&mut source, seen, limit, &name, first, last),
-    };
-    match outcome {
-        Ok(outcome) => outcome,
-        Err(error) => failed(format!(
-            "`{name}` cannot be read: {error}. Use another file, or ask the user to mend this one."
-        )),
-    }
-}
-
-fn whole(
-    source: &mut Source<'_>,
-    seen: &mut Seen,
-    limit: u64,
-    name: &str,
-) -> io::Result<ToolOutcome> {
-    let meta = source.file.metadata()?;
+fn whole(source: &mut Source, seen: &mut Seen, limit: u64) -> io::Result<ToolOutcome> {
+    let size = source.file.metadata()?.len();
     let mut bytes = Vec::new();
     // The size is a hint only: a file can grow, and files of /proc have none.
     (&source.file)
         .take(limit.saturating_add(1))
         .read_to_end(&mut bytes)?;
     if let Some(what) = not_text(&bytes) {
-        return Ok(failed(refuse_binary(name, what, meta.len())));
+        return Ok(refuse_binary(source, what, size));
     }
     if bytes.len() as u64 > limit {
-        return too_large(source, bytes, limit, name);
+        return too_large(source, bytes, limit);
     }
-    if let Some(path) = source.path {
-        seen.whole(path.full(), digest(&bytes));
+    if let Some(place) = &source.place {
+        seen.whole(place.full(), digest(&bytes));
     }
-    let text = match bytes.is_empty() {
-        true => format!("[{name} is empty: 0 bytes]"),
-        false => shown_whole(&bytes),
-    };
-    let facts = read_facts(source, bytes.len() as u64);
-    Ok(done(text, facts))
+    if bytes.is_empty() {
+        return Ok(empty(source));
+    }
+    Ok(shows(source, shown_whole(&bytes), bytes.len()))
 }
 
 /// The text of a file, with a line in front for what is not as on disk.
@@ -208,16 +169,11 @@ fn odd_note(bytes: &[u8]) -> Option<String> {
     })
 }
 
-fn too_large(
-    source: &mut Source<'_>,
-    head: Vec<u8>,
-    limit: u64,
-    name: &str,
-) -> io::Result<ToolOutcome> {
+fn too_large(source: &mut Source, head: Vec<u8>, limit: u64) -> io::Result<ToolOutcome> {
     let mut counted = head.len() as u64;
     let mut line_ends = count_line_ends(&head);
     let mut last = head.last().copied();
-    let mut outline = Outline::new(source.name);
+    let mut outline = Outline::new(&source.name);
     outline.feed(&head);
     let mut chunk = vec![0; CHUNK];
     while counted < COUNTED_BYTES {
@@ -247,9 +203,10 @@ fn too_large(
         ),
     };
     Ok(failed(format!(
-        "`{name}` is too large to read whole: {} bytes in {more}{}; at most {} bytes are shown at once.{outline}\
+        "`{}` is too large to read whole: {} bytes in {more}{}; at most {} bytes are shown at once.{outline}\
          Read a part with start_line and end_line (start_line=1, end_line={fits} fits), \
          or find the place first with search_text.",
+        shown(&source.name),
         text::grouped(size),
         count_lines(lines),
         text::grouped(limit),
@@ -270,10 +227,9 @@ fn read_some(file: &mut File, chunk: &mut [u8]) -> io::Result<usize> {
 }
 
 fn range(
-    source: &mut Source<'_>,
+    source: &mut Source,
     seen: &mut Seen,
     limit: u64,
-    name: &str,
     first: u64,
     last: u64,
 ) -> io::Result<ToolOutcome> {
@@ -284,7 +240,7 @@ fn range(
         let n = read_some(&mut source.file, &mut chunk)?;
         if let Some(what) = not_text(&chunk[..n]).filter(|_| read == 0) {
             let size = source.file.metadata()?.len();
-            return Ok(failed(refuse_binary(name, what, size)));
+            return Ok(refuse_binary(source, what, size));
         }
         read += n;
         if n == 0 || !range.feed(&chunk[..n]) {
@@ -293,31 +249,33 @@ fn range(
     }
     let (bytes, end) = match range.finish() {
         Ok(found) => found,
-        Err(0) => {
-            return Ok(done(
-                format!("[{name} is empty: 0 bytes]"),
-                read_facts(source, 0),
-            ));
-        }
+        Err(0) => return Ok(empty(source)),
         Err(lines) => {
             return Ok(failed(format!(
-                "`{name}` has {}, so it has no line {first}. Call read_file again with a smaller start_line.",
+                "`{}` has {}, so it has no line {first}. Call read_file again with a smaller start_line.",
+                shown(&source.name),
                 count_lines(lines)
             )));
         }
     };
-    if let (Some(path), 1, End::File) = (source.path, first, end) {
-        seen.whole(path.full(), digest(&bytes));
+    if let (Some(place), 1, End::File) = (&source.place, first, end) {
+        seen.whole(place.full(), digest(&bytes));
     }
-    let facts = read_facts(source, bytes.len() as u64);
-    Ok(done(shown_range(&bytes, end, first, limit), facts))
+    let text = shown_range(&bytes, end, first, limit);
+    Ok(shows(source, text, bytes.len()))
 }
 
-fn read_facts(source: &Source<'_>, bytes: u64) -> Facts {
-    Facts::Read {
-        path: source.name.to_string(),
-        bytes,
-    }
+fn empty(source: &Source) -> ToolOutcome {
+    shows(
+        source,
+        format!("[{} is empty: 0 bytes]", shown(&source.name)),
+        0,
+    )
+}
+
+fn shows(source: &Source, text: String, bytes: usize) -> ToolOutcome {
+    let (path, bytes) = (source.name.clone(), bytes as u64);
+    done(text, Facts::Read { path, bytes })
 }
 
 /// Each line with its number, then in brackets which lines these are and what is not shown as on disk.
@@ -360,10 +318,11 @@ fn shown_range(bytes: &[u8], end: End, first: u64, limit: u64) -> String {
     out
 }
 
-fn refuse_binary(name: &str, what: &str, size: u64) -> String {
-    format!(
-        "`{name}` is {what} ({} bytes), and read_file shows text only. \
+fn refuse_binary(source: &Source, what: &str, size: u64) -> ToolOutcome {
+    failed(format!(
+        "`{}` is {what} ({} bytes), and read_file shows text only. \
          Use run_command with a program that understands it, or work without its content.",
+        shown(&source.name),
         text::grouped(size)
-    )
+    ))
 }

@@ -30,7 +30,7 @@ use super::hint::nearest_lines;
 use super::matching::{Places, differing, find};
 use super::stub::first_stub;
 use super::unified::{line_end, line_ends, line_start};
-use super::workspace::{Purpose, Refusal, Workspace};
+use super::workspace::{Purpose, Workspace};
 use super::{failed, shown};
 
 /// Works out a replacement.
@@ -40,8 +40,7 @@ pub(super) fn replace(
     old_text: &str,
     new_text: &str,
 ) -> Result<Edit, ToolOutcome> {
-    let refused = |Refusal(text)| failed(text);
-    let path = workspace.resolve(path, Purpose::Write).map_err(refused)?;
+    let path = workspace.resolve(path, Purpose::Write)?;
     let name = shown(path.shown());
     if old_text.is_empty() {
         return Err(failed(
@@ -55,8 +54,7 @@ pub(super) fn replace(
             "old_text and new_text are the same, so there is nothing to change. Give the new text as new_text.".to_string(),
         ));
     }
-    let before = Before::load(&path).map_err(refused)?;
-    let Some(before) = before else {
+    let Some(before) = Before::load(&path)? else {
         return Err(failed(format!(
             "there is no `{name}` in the workspace. list_files shows what is there; write_file makes a new file."
         )));

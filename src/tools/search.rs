@@ -29,12 +29,10 @@ pub(super) mod scan;
 mod shorten;
 
 use std::fs::File;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::ignore::glob::Glob;
 use crate::ignore::{self, Stop, Walk, share};
 use crate::protocol::{Facts, ToolOutcome};
 use crate::regex::{Cause, Options, Regex};
@@ -43,11 +41,10 @@ use crate::sys::Cancel;
 use crate::text::{self, grouped};
 
 use super::globs::globs;
-use super::outputs::Outputs;
 use super::problems::{listed, said};
 use super::read::open_output;
-use super::workspace::{Purpose, Refusal, Workspace, WsPath};
-use super::{cancelled, done, failed, shown};
+use super::workspace::{Purpose, Refusal, WsPath};
+use super::{Toolbox, cancelled, done, failed, shown};
 use kept::{FileHits, Kept};
 use scan::{End, Line, Scan};
 
@@ -57,16 +54,6 @@ const TIME: Duration = Duration::from_secs(30);
 /// More would wait for the disk and for each other.
 const MAX_THREADS: usize = 8;
 
-/// What was asked for.
-#[derive(Debug)]
-pub(super) struct Asked {
-    pub(super) pattern: String,
-    pub(super) path: Option<String>,
-    pub(super) literal: bool,
-    pub(super) hidden: bool,
-    pub(super) max_results: Option<u64>,
-}
-
 /// A search that can be run, on any thread.
 #[derive(Debug)]
 pub struct Search {
@@ -74,6 +61,8 @@ pub struct Search {
     /// As asked for.
     pattern: String,
     literal: bool,
+    /// As asked for.
+    path: String,
     place: Place,
     most: u64,
     /// Bytes of the result.
@@ -91,39 +80,33 @@ enum Place {
     Tree {
         start: WsPath,
         options: ignore::Options,
-        /// As asked for, if it has wildcards.
-        only: Option<String>,
     },
 }
 
 impl Search {
-    /// Works out a search; the error is written for the model.
+    /// Works out a search.
     pub(super) fn new(
-        workspace: &Workspace,
-        outputs: &Outputs,
-        user_rules: Option<&Path>,
-        room: u64,
-        asked: Asked,
-    ) -> Result<Search, String> {
-        let most = asked.max_results.unwrap_or(MATCHES);
+        toolbox: &Toolbox,
+        pattern: String,
+        path: Option<String>,
+        literal: bool,
+        hidden: bool,
+        max_results: Option<u64>,
+    ) -> Result<Search, Refusal> {
+        let most = max_results.unwrap_or(MATCHES);
         if most == 0 {
-            return Err("max_results counts from 1. Leave it out for the usual 50.".to_string());
+            let text = "max_results counts from 1. Leave it out for the usual 50.";
+            return Err(Refusal(text.to_string()));
         }
-        let regex = compile(&asked.pattern, asked.literal)?;
-        let options = ignore::Options {
-            root: workspace.root().to_path_buf(),
-            hidden: asked.hidden,
-            user_rules: user_rules.map(Path::to_path_buf),
-            closed: workspace.closed(),
-            only: Vec::new(),
-        };
+        let path = path.unwrap_or_else(|| ".".to_string());
         Ok(Search {
-            regex,
-            place: place(workspace, outputs, asked.path.as_deref(), options)?,
-            pattern: asked.pattern,
-            literal: asked.literal,
+            regex: compile(&pattern, literal)?,
+            place: place(toolbox, &path, hidden)?,
+            path,
+            pattern,
+            literal,
             most: most.min(MAX_MATCHES),
-            room,
+            room: toolbox.limits.read_bytes,
             time: TIME,
         })
     }
@@ -140,7 +123,7 @@ impl Search {
         );
         let found = match &self.place {
             Place::File { file, shown } => self.file(file, shown, kept, &limits),
-            Place::Tree { start, options, .. } => self.tree(start, options, kept, &limits),
+            Place::Tree { start, options } => self.tree(start, options, kept, &limits),
         };
         match found {
             Err(text) => failed(text),
@@ -286,11 +269,12 @@ impl Search {
         }
         if kept.total == 0 {
             let pattern = text::clip(&shown(&self.pattern), 100).into_owned();
-            return match (found.files, self.place.only()) {
-                (0, Some(only)) => {
-                    format!("no file to search: none is meant by `{}`.", shown(only))
+            return match (found.files, &self.place) {
+                (0, Place::Tree { options, .. }) if !options.only.is_empty() => {
+                    let path = shown(&self.path);
+                    format!("no file to search: none is meant by `{path}`.")
                 }
-                (0, None) => format!("no file to search in `{}`.", shown(self.place.shown())),
+                (0, _) => format!("no file to search in `{}`.", shown(self.place.shown())),
                 (files, _) => format!(
                     "no match for `{pattern}` in {}.",
                     count(files, "file", "files")
@@ -387,13 +371,6 @@ impl Place {
             Place::Tree { start, .. } => start.shown(),
         }
     }
-
-    fn only(&self) -> Option<&str> {
-        match self {
-            Place::File { .. } => None,
-            Place::Tree { only, .. } => only.as_deref(),
-        }
-    }
 }
 
 /// What a thread has.
@@ -453,11 +430,10 @@ fn count(number: u64, one: &str, many: &str) -> String {
     }
 }
 
-fn compile(pattern: &str, literal: bool) -> Result<Regex, String> {
+fn compile(pattern: &str, literal: bool) -> Result<Regex, Refusal> {
     if pattern.is_empty() {
-        return Err(
-            "the pattern is empty. Give the text to look for, or a regular expression.".to_string(),
-        );
+        let text = "the pattern is empty. Give the text to look for, or a regular expression.";
+        return Err(Refusal(text.to_string()));
     }
     let options = Options {
         lines: true,
@@ -478,54 +454,42 @@ fn compile(pattern: &str, literal: bool) -> Result<Regex, String> {
             }
             (_, false) => "Mend it, or set literal=true to find the text as it stands.",
         };
-        format!("the pattern cannot be used:\n  {quoted}\n{step}")
+        Refusal(format!("the pattern cannot be used:\n  {quoted}\n{step}"))
     })
 }
 
 /// A kept output, what exists at the path, or what its wildcards mean.
-fn place(
-    workspace: &Workspace,
-    outputs: &Outputs,
-    path: Option<&str>,
-    options: ignore::Options,
-) -> Result<Place, String> {
-    let path = path.unwrap_or(".");
+fn place(toolbox: &Toolbox, path: &str, hidden: bool) -> Result<Place, Refusal> {
     if let Some(number) = path.strip_prefix("output:") {
-        let file = open_output(outputs, number)?;
+        let file = open_output(&toolbox.outputs, number)?;
         let shown = path.to_string();
         return Ok(Place::File { file, shown });
     }
+    let workspace = &toolbox.workspace;
+    let tree = |start, only| Place::Tree {
+        start,
+        options: ignore::Options {
+            root: workspace.root().to_path_buf(),
+            hidden,
+            user_rules: toolbox.ignore_rules.clone(),
+            closed: workspace.closed(),
+            only,
+        },
+    };
     if let Ok(start) = workspace.resolve(path, Purpose::Folder) {
-        return Ok(tree(start, options, None));
+        return Ok(tree(start, Vec::new()));
     }
     let refused = match workspace.resolve(path, Purpose::Read) {
         Ok(file) => {
-            let name = shown(file.shown());
-            let file = file.open().map_err(|Refusal(text)| text)?;
-            return Ok(Place::File { file, shown: name });
+            let shown = shown(file.shown());
+            let file = file.open()?;
+            return Ok(Place::File { file, shown });
         }
-        Err(Refusal(text)) => text,
+        Err(refused) => refused,
     };
-    let Some(globs) = globs(path) else {
-        return Err(refused);
-    };
-    let globs = globs?;
-    let start = workspace.resolve(&globs.folder, Purpose::Folder);
-    let start = start.map_err(|Refusal(text)| text)?;
-    Ok(tree(start, options, Some((path, globs.globs))))
-}
-
-fn tree(start: WsPath, mut options: ignore::Options, only: Option<(&str, Vec<Glob>)>) -> Place {
-    let (only, globs) = match only {
-        Some((path, globs)) => (Some(path.to_string()), globs),
-        None => (None, Vec::new()),
-    };
-    options.only = globs;
-    Place::Tree {
-        start,
-        options,
-        only,
-    }
+    let globs = globs(path).ok_or(refused)??;
+    let start = workspace.resolve(&globs.folder, Purpose::Folder)?;
+    Ok(tree(start, globs.globs))
 }
 
 #[cfg(test)]
@@ -533,6 +497,7 @@ mod tests {
     use super::*;
     use crate::protocol::ToolStatus;
     use crate::sys::random;
+    use crate::tools::Workspace;
     use std::fs;
 
     /// A search whose time is over when it begins.
@@ -543,15 +508,15 @@ mod tests {
         fs::write(root.join("small"), "hit\n").expect("file");
         fs::write(root.join("large"), "hit\n".repeat(100_000)).expect("file");
         let workspace = Workspace::open(&root, Vec::new()).expect("opens");
-        let outputs = Outputs::new(root.join("outputs"), true);
-        let asked = Asked {
-            pattern: "hit".to_string(),
-            path: Some(path.to_string()),
-            literal: false,
-            hidden: false,
-            max_results: Some(2),
+        let limits = crate::tools::Limits {
+            read_bytes: 1_000,
+            output_bytes: 1_000,
+            command_timeout: TIME,
+            command_wrapper: Vec::new(),
         };
-        let search = Search::new(&workspace, &outputs, None, 1_000, asked).expect("a search");
+        let toolbox = Toolbox::new(workspace, limits, root.join("outputs"), true);
+        let (hit, path) = ("hit".to_string(), Some(path.to_string()));
+        let search = Search::new(&toolbox, hit, path, false, false, Some(2)).expect("a search");
         let search = Search {
             time: Duration::ZERO,
             ..search

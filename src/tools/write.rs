@@ -24,7 +24,7 @@ use super::edit::{Before, Edit, clip, count_lines};
 use super::seen::{Known, Seen};
 use super::stub::first_stub;
 use super::unified::line_ends;
-use super::workspace::{Purpose, Refusal, Workspace};
+use super::workspace::{Purpose, Workspace};
 use super::{WsPath, done, failed, shown};
 
 /// Works out a write.
@@ -34,9 +34,8 @@ pub(super) fn write(
     path: &str,
     content: &str,
 ) -> Result<Edit, ToolOutcome> {
-    let refused = |Refusal(text)| failed(text);
-    let path = workspace.resolve(path, Purpose::Write).map_err(refused)?;
-    let before = Before::load(&path).map_err(refused)?;
+    let path = workspace.resolve(path, Purpose::Write)?;
+    let before = Before::load(&path)?;
     let name = shown(path.shown());
     let old = before.as_ref().map_or(&b""[..], |before| &before.bytes);
     if before.is_some() && seen.is_held(path.full()) {
