@@ -45,7 +45,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// A prompt that would be longer belongs into a file; an attachment is cut. Twice the largest whole-file read.
 pub(super) const STDIN_BYTES: usize = 256 << 10;
@@ -252,6 +252,7 @@ impl Task {
             return match command.is_empty() {
                 true => Err(UsageError::EmptyPrompt { source: "--prompt" }),
                 false => Ok(Op::Shell {
+                    id: own_id(),
                     command,
                     in_context,
                 }),
@@ -267,6 +268,13 @@ impl Task {
         let goal = goal.map_err(|cause| UsageError::Goal { cause })?;
         Ok(Op::Goal(goal))
     }
+}
+
+/// An id that no other run uses.
+fn own_id() -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let nanos = now.unwrap_or_default().as_nanos();
+    format!("{nanos}-{}", std::process::id())
 }
 
 /// `!make test`: the command, and whether the model hears of it (not with `!!`).

@@ -14,7 +14,7 @@
 //! The beginning of an id is enough where only one begins so. Sessions in which nobody asked for anything are not listed.
 //!
 //! Refused, before anything is touched: a subcommand or a flag that does not belong there, an id that is none; renaming and removing a
-//! session that is at work.
+//! session that is at work, and dropping what waits in it.
 //!
 //! Invariant: what is written to standard output is foreign text made harmless, if that is a terminal; on a pipe it is exact.
 //! Invariant: what is removed was listed first, and only `--yes` on the command line is a yes.
@@ -24,6 +24,7 @@
 mod change;
 mod form;
 mod reading;
+mod waiting;
 
 use super::run::open_workspace;
 use super::session;
@@ -79,6 +80,10 @@ const VERBS: &[Verb] = &[
         name: "fork",
         run: change::fork,
     },
+    Verb {
+        name: "waiting",
+        run: waiting::waiting,
+    },
 ];
 
 /// The subcommands' names.
@@ -101,6 +106,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         (Id::Older, "prune"),
         (Id::At, "fork"),
         (Id::Undo, "fork"),
+        (Id::Drop, "waiting"),
     ];
     for (id, of) in flags {
         if let Some(given) = typed.get(id).filter(|_| of != name) {

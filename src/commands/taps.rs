@@ -157,11 +157,12 @@ fn operation(op: &Op) -> String {
         Op::Queued => "what waits".to_string(),
         Op::Deliver => "deliver".to_string(),
         Op::Shell {
+            id,
             command,
             in_context,
         } => match in_context {
-            true => format!("shell: {command}"),
-            false => format!("shell, not for the model: {command}"),
+            true => format!("shell {id}: {command}"),
+            false => format!("shell {id}, not for the model: {command}"),
         },
         Op::Goal(op) => format!("goal: {op:?}"),
         Op::Decide { ask, decision } => match decision {

@@ -130,7 +130,7 @@ pub const COMMANDS: &[CommandRow] = &[
     CommandRow {
         command: Command::Sessions,
         name: "sessions",
-        words: "[list|show|rename|delete|prune|export|fork] …",
+        words: "[list|show|rename|delete|prune|export|fork|waiting] …",
         about: "list the sessions of this folder; read, copy, name, remove or fork them",
     },
     CommandRow {
@@ -368,6 +368,7 @@ pub enum Id {
     Older,
     At,
     Undo,
+    Drop,
     All,
     Head,
     Turn,
@@ -613,6 +614,8 @@ pub const FLAGS: &[Flag] = &[
         "begin the new session before this request of the old one, and print the request"),
     flag(Id::Undo, "--undo", Nothing, &[], &[Command::Sessions], G::Workspace,
         "with --at: take back what that request and later ones changed in files, too"),
+    flag(Id::Drop, "--drop", Value("ID"), &[], &[Command::Sessions], G::Workspace,
+        "take back what waits in the session under this id; `all`: everything"),
     flag(Id::All, "--all", Nothing, &[], &[Command::Audit], G::Workspace,
         "verify every session of this folder"),
     flag(Id::Head, "--head", Value("HASH"), &[], &[Command::Audit], G::Workspace,

@@ -254,6 +254,7 @@ impl Engine {
             let text = "not run: the session could not be saved";
             return (cancelled(text), Some(end));
         }
+        self.tell_consumed();
         let running = self.toolbox.start(approved);
         let job = self.next_job();
         let cancel = turn.cancel.clone();

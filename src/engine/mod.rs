@@ -51,7 +51,8 @@ mod worker;
 use crate::guidance::Guidance;
 use crate::model::{Backend, Options};
 use crate::policy::{Policy, Profile};
-use crate::protocol::{Event, GoalOp, Level, Op, Status, Tap};
+use crate::protocol::{Event, GoalOp, Level, Op, Pending, Status, Tap};
+use crate::session::Record;
 use crate::sys::channel::{Sender, channel};
 use crate::sys::{Cancel, thread};
 use crate::tools::Toolbox;
@@ -135,6 +136,11 @@ impl Drop for Line {
     fn drop(&mut self) {
         self.say(Op::Quit);
     }
+}
+
+/// What waits in a session with these records: messages that are not in its history, commands that never began.
+pub fn waiting(records: &[Record]) -> Vec<Pending> {
+    queue::Queue::loaded(records).into_pending()
 }
 
 /// `--what-would-be-sent`: the exact next request for this prompt. Only the discovery talks to the server (with `offline` nothing does);

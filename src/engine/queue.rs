@@ -1,23 +1,29 @@
-//! Messages that wait, and what became of the earlier ones. In: what a person says while a turn runs. Out: messages at the right moment, each
-//! once. The engine's part stands below: what it takes is on the disk before it says so.
+//! Messages and commands that wait, and what became of the earlier ones. In: what a person says while a turn runs. Out: each at the right
+//! moment, once. The engine's part stands below: what it takes is on the disk before it says so.
 //!
 //! ```text
 //! Steer a1, Queue a2       Record::Accepted a1, a2                    committed, then told
+//! Shell a3                 Record::Accepted a3                        the same
 //! … before a request …     Message::User (a1), Record::Settled a1     one commit, then told: consumed
 //! … the turn is over …     TurnStarted, Message::User (a2), Record::Settled a2
+//!                          TurnStarted, Record::Shell a3              committed, told: consumed; then it runs
 //! ```
 //!
 //! The same id with the same text again is answered with what became of it; with another text it is refused. A steer that comes too late for the
 //! turn begins one. A cancel stops the turn alone. A turn that could not begin, or ended because of server, session or a limit, would only lose
 //! the next message too: the others are held until somebody says `Op::Deliver`, or something new while nothing runs. So are those of a session
-//! that is opened.
+//! that is opened; its commands are only offered: nothing but `Op::Deliver` lets them begin, and nobody waits for them.
+//!
+//! A command keeps its place: what is said after it waits for it, also what would have been heard within the turn. One that comes while nothing
+//! runs begins at once and is never accepted first.
 //!
 //! Limits: [`MAX_PENDING`] waiting, [`MAX_BYTES`] each, ids up to [`MAX_ID`] bytes, the last [`MAX_RECEIPTS`] remembered.
 //!
-//! Invariant: a message is in the history and settled in the same commit, so no crash delivers it twice or loses it.
+//! Invariant: a message is in the history and settled in the same commit, so no crash delivers it twice or loses it. Invariant: a command's
+//! `Record::Shell` is what settles it, so one that may have begun is never begun again.
 //!
 //! Read next: `turn`.
-use super::turn::Engine;
+use super::turn::{Engine, Task};
 use crate::protocol::{Event, InputState, Level, Message, Pending, Status, Way};
 use crate::session::Record;
 use crate::text::{counted, grouped};
@@ -40,6 +46,8 @@ pub(super) struct Queue {
     settled: VecDeque<(Pending, bool)>,
     /// Nothing is delivered by itself.
     pub(super) held: bool,
+    /// Commands of an earlier run.
+    offered: Vec<String>,
     /// In the history, and not yet told.
     delivered: Vec<(String, Way)>,
 }
@@ -52,11 +60,29 @@ impl Queue {
             match record {
                 Record::Accepted(pending) => queue.pending.push_back(pending.clone()),
                 Record::Settled { id, consumed } => drop(queue.settle(id, *consumed)),
+                Record::Shell {
+                    id,
+                    command,
+                    in_context,
+                } => queue.begun(Pending {
+                    id: id.clone(),
+                    way: Way::Shell {
+                        in_context: *in_context,
+                    },
+                    text: command.clone(),
+                }),
                 _ => {}
             }
         }
-        queue.held = !queue.pending.is_empty();
+        let (shells, messages): (Vec<_>, Vec<_>) = queue.pending.iter().partition(|p| is_shell(p));
+        queue.held = !messages.is_empty();
+        queue.offered = shells.into_iter().map(|shell| shell.id.clone()).collect();
         queue
+    }
+
+    /// All that waits, in order.
+    pub(super) fn into_pending(self) -> Vec<Pending> {
+        self.pending.into()
     }
 
     /// What became of the message with this id.
@@ -75,22 +101,31 @@ impl Queue {
     }
 
     /// Why it cannot be taken; `Ok(Some)`: it was taken before, and that became of it.
-    fn look(&self, id: &str, text: &str) -> Result<Option<(Way, InputState)>, String> {
+    pub(super) fn look(
+        &self,
+        id: &str,
+        way: Way,
+        text: &str,
+    ) -> Result<Option<(Way, InputState)>, String> {
+        let what = match way {
+            Way::Steer | Way::Queue => "message",
+            Way::Shell { .. } => "command",
+        };
         if let Some((known, state)) = self.known(id) {
             return match known.text == text {
                 true => Ok(Some((known.way, state))),
-                false => Err("another message has this id".to_string()),
+                false => Err(format!("another {what} has this id")),
             };
         }
         if id.is_empty() || id.len() > MAX_ID {
             return Err(format!("an id has 1 to {MAX_ID} bytes"));
         }
         if text.trim().is_empty() {
-            return Err("the message is empty".to_string());
+            return Err(format!("the {what} is empty"));
         }
         if text.len() > MAX_BYTES {
             return Err(format!(
-                "the message has {} bytes and may have {}; put it into a file and name that",
+                "the {what} has {} bytes and may have {}; put it into a file and name that",
                 grouped(text.len() as u64),
                 grouped(MAX_BYTES as u64)
             ));
@@ -106,26 +141,42 @@ impl Queue {
     fn settle(&mut self, id: &str, consumed: bool) -> Option<Pending> {
         let at = self.pending.iter().position(|pending| pending.id == id)?;
         let pending = self.pending.remove(at)?;
-        self.settled.push_back((pending.clone(), consumed));
+        self.offered.retain(|offered| offered != id);
+        self.remember(pending.clone(), consumed);
+        Some(pending)
+    }
+
+    fn remember(&mut self, pending: Pending, consumed: bool) {
+        self.settled.push_back((pending, consumed));
         if self.settled.len() + self.pending.len() > MAX_RECEIPTS {
             self.settled.pop_front();
         }
-        Some(pending)
+    }
+
+    /// A command begins, or did: whether it waited or not.
+    fn begun(&mut self, shell: Pending) {
+        if self.settle(&shell.id, true).is_none() {
+            self.remember(shell, true);
+        }
+    }
+
+    /// What waits and is not only offered.
+    fn due(&self) -> impl Iterator<Item = &Pending> {
+        let offered = |pending: &&Pending| !self.offered.contains(&pending.id);
+        self.pending.iter().filter(offered)
     }
 
     /// What a turn should begin with: what came too late for the last one, then the rest in order.
     pub(super) fn next(&self) -> Option<&Pending> {
-        let mut steers = self.pending.iter().filter(|p| p.way == Way::Steer);
-        let next = steers.next().or(self.pending.front());
+        let mut steers = self.due().filter(|p| p.way == Way::Steer);
+        let next = steers.next().or(self.due().next());
         next.filter(|_| !self.held)
     }
 
-    /// All that will be delivered before what comes now.
-    pub(super) fn waiting_ids(&self) -> Vec<String> {
-        match self.held {
-            true => Vec::new(),
-            false => self.pending.iter().map(|one| one.id.clone()).collect(),
-        }
+    /// Nothing is held any more.
+    pub(super) fn deliver(&mut self) {
+        self.held = false;
+        self.offered.clear();
     }
 
     /// Whether one waits.
@@ -137,22 +188,31 @@ impl Queue {
 impl Engine {
     /// Takes a message. `idle`: no turn runs.
     pub(super) fn take_input(&mut self, id: String, way: Way, text: String, idle: bool) {
-        let way = match self.shell_waits() {
-            true => Way::Queue,
-            false => way,
+        let way = match way {
+            Way::Steer if self.queue.due().any(is_shell) => Way::Queue,
+            Way::Steer | Way::Queue | Way::Shell { .. } => way,
         };
-        let (way, state) = match self.queue.look(&id, &text) {
+        let (way, state) = match self.queue.look(&id, way, &text) {
             Ok(Some(known)) => known,
+            // What is wrong with it the turn tells.
+            Ok(None) | Err(_) if idle && matches!(way, Way::Shell { .. }) => {
+                return self.waiting.push_back(task(Pending { id, way, text }));
+            }
             Ok(None) => {
                 let pending = Pending {
                     id: id.clone(),
                     way,
                     text,
                 };
+                let first = self.queue.held || self.left_behind().is_empty();
                 self.queue.pending.push_back(pending.clone());
-                self.record(Record::Accepted(pending));
+                self.record(Record::Accepted(pending.clone()));
                 match self.keep() {
                     Ok(()) => {
+                        // Before the prompts that come later, and whatever becomes of this turn.
+                        if first && is_shell(&pending) {
+                            self.waiting.push_back(task(pending));
+                        }
                         self.queue.held &= !idle;
                         (way, InputState::Accepted)
                     }
@@ -171,9 +231,16 @@ impl Engine {
         self.emit(Event::Input { id, way, state });
     }
 
+    /// What waits for its turn: not what is only offered, and not a command that stands among the tasks already.
+    fn left_behind(&self) -> Vec<&Pending> {
+        let is_task = |pending: &&Pending| self.waiting.iter().any(|task| task.is(&pending.id));
+        self.queue.due().filter(|one| !is_task(one)).collect()
+    }
+
     /// Takes one back that waits.
     pub(super) fn drop_input(&mut self, id: String) {
         if let Some(pending) = self.queue.settle(&id, false) {
+            self.waiting.retain(|task| !task.is(&id));
             let (way, consumed) = (pending.way, false);
             self.record(Record::Settled {
                 id: id.clone(),
@@ -189,7 +256,7 @@ impl Engine {
         let (way, state) = match self.queue.known(&id) {
             Some((known, state)) => (known.way, state),
             None => {
-                let reason = "no message has this id".to_string();
+                let reason = "nothing has this id".to_string();
                 (Way::Queue, InputState::Refused { reason })
             }
         };
@@ -227,6 +294,12 @@ impl Engine {
         }
     }
 
+    /// A command begins: on record.
+    pub(super) fn shell_begins(&mut self, shell: &Pending) {
+        self.queue.begun(shell.clone());
+        self.queue.delivered.push((shell.id.clone(), shell.way));
+    }
+
     /// The history is saved.
     pub(super) fn tell_consumed(&mut self) {
         for (id, way) in std::mem::take(&mut self.queue.delivered) {
@@ -235,13 +308,17 @@ impl Engine {
         }
     }
 
-    /// The session was opened with messages that wait.
+    /// The session was opened with something that waits.
     pub(super) fn say_held(&self) {
-        if self.queue.held {
-            let waiting = counted(self.queue.pending.len() as u64, "message");
-            let text = format!("{waiting} of an earlier run: kept, and not delivered by itself");
-            self.notice(Level::Info, text);
+        if self.queue.pending.is_empty() {
+            return;
         }
+        let (waiting, done) = said(&self.queue.pending.iter().collect::<Vec<_>>());
+        let id = self.fresh_log.as_ref().map_or("", |log| &log.id().0);
+        let text = format!(
+            "{waiting} of an earlier run: kept, and not {done} by itself; `zcoder sessions waiting {id}` lists and drops"
+        );
+        self.notice(Level::Info, text);
     }
 
     /// A turn is over. `begun`: for a message, whether it got into the history.
@@ -254,14 +331,44 @@ impl Engine {
             | Status::Limit { .. }
             | Status::NotSaved { .. } => true,
         };
-        if (stays || !begun) && !self.queue.pending.is_empty() && !self.queue.held {
+        let left = self.left_behind();
+        if (stays || !begun) && !left.is_empty() && !self.queue.held {
+            let (waiting, done) = said(&left);
             self.queue.held = true;
-            let waiting = counted(self.queue.pending.len() as u64, "message");
-            let text = format!(
-                "{waiting} that came meanwhile: kept, and not delivered by itself after this"
-            );
+            let text =
+                format!("{waiting} that came meanwhile: kept, and not {done} by itself after this");
             self.notice(Level::Warning, text);
         }
+    }
+}
+
+/// A turn for it.
+pub(super) fn task(pending: Pending) -> Task {
+    match pending.way {
+        Way::Steer | Way::Queue => Task::Input {
+            id: pending.id,
+            text: pending.text,
+        },
+        Way::Shell { .. } => Task::Shell(pending),
+    }
+}
+
+fn is_shell(pending: &Pending) -> bool {
+    matches!(pending.way, Way::Shell { .. })
+}
+
+/// How many of each, and what does not happen to them.
+fn said(pending: &[&Pending]) -> (String, &'static str) {
+    let shells = pending.iter().filter(|one| is_shell(one)).count();
+    let messages = counted((pending.len() - shells) as u64, "message");
+    let commands = counted(shells as u64, "command");
+    match shells {
+        0 => (messages, "delivered"),
+        _ if shells == pending.len() => (format!("{commands} of your own"), "run"),
+        _ => (
+            format!("{messages} and {commands} of your own"),
+            "delivered or run",
+        ),
     }
 }
 
@@ -287,9 +394,9 @@ mod tests {
     #[test]
     fn the_oldest_of_more_than_a_thousand_is_forgotten() {
         let consumed = Ok(Some((Way::Queue, InputState::Consumed)));
-        assert_eq!(settled(1_000).look("0", "x"), consumed);
+        assert_eq!(settled(1_000).look("0", Way::Queue, "x"), consumed);
         let queue = settled(1_001);
-        assert_eq!(queue.look("0", "x"), Ok(None));
-        assert_eq!(queue.look("1", "x"), consumed);
+        assert_eq!(queue.look("0", Way::Queue, "x"), Ok(None));
+        assert_eq!(queue.look("1", Way::Queue, "x"), consumed);
     }
 }

@@ -79,7 +79,10 @@ impl Engine {
         };
         let told = commit(log).or_else(|error| beside(log, error));
         match told {
-            Ok(told) => told.into_iter().for_each(|event| self.emit(event)),
+            Ok(told) => {
+                told.into_iter().for_each(|event| self.emit(event));
+                self.tell_consumed();
+            }
             // The turn ended for exactly this, and says so.
             Err(reason)
                 if status

@@ -7,11 +7,10 @@
 //! !!make test    the same without the note: the model never hears of it
 //! ```
 //!
-//! One that comes while a turn runs waits for its end, behind what was queued before it; what is said later waits for it in turn, also what would
-//! have been heard within the turn.
+//! One that comes while a turn runs waits for its end in the `queue`.
 //!
 //! Invariant: the command is on record before it runs, and nothing that is read from a record runs it: one whose result was lost is never run again
-//! by itself. Invariant: one that only waits is kept nowhere, and goes with the process.
+//! by itself, and one that only waited is offered, not run.
 //!
 //! Read next: `call`, `queue`.
 use super::call::{self, failed};
@@ -19,85 +18,31 @@ use super::decide::TurnEnd;
 use super::permit::Done;
 use super::prompt;
 use super::save;
-use super::turn::{Engine, Task, Turn};
+use super::turn::{Engine, Turn};
 use crate::json::{self, Tree, Writer};
 use crate::policy::{Command, Verdict};
 use crate::protocol::{
-    CallId, DecidedBy, Decision, Event, Facts, Note, Status, ToolCall, ToolOutcome, ToolStatus,
-    TurnId,
+    CallId, DecidedBy, Decision, Event, Facts, Note, Pending, Status, ToolCall, ToolOutcome,
+    ToolStatus, TurnId, Way,
 };
 use crate::session::Record;
 use crate::text;
 use crate::tools::{Call, Prepared};
 use std::sync::Arc;
 
-/// A command that waits behind messages.
-#[derive(Debug)]
-pub(super) struct Waiting {
-    /// Ids of the messages before it.
-    behind: Vec<String>,
-    command: String,
-    in_context: bool,
-}
-
 impl Engine {
-    /// While a turn runs: after it, and after what was said before.
-    pub(super) fn shell_later(&mut self, command: String, in_context: bool) {
-        let behind = self.queue.waiting_ids();
-        if behind.is_empty() {
-            self.waiting.push_back(Task::Shell {
-                command,
-                in_context,
-            });
-            return;
-        }
-        self.shells.push_back(Waiting {
-            behind,
-            command,
-            in_context,
-        });
-    }
-
-    /// Whether one waits: what is said now comes after it.
-    pub(super) fn shell_waits(&self) -> bool {
-        let is_shell = |task: &Task| matches!(task, Task::Shell { .. });
-        !self.shells.is_empty() || self.waiting.iter().any(is_shell)
-    }
-
-    /// The one that waits for nothing any more.
-    pub(super) fn next_shell(&mut self) -> Option<Task> {
-        let first = self.shells.front()?;
-        if first.behind.iter().any(|id| self.queue.waits(id)) {
-            return None;
-        }
-        let Waiting {
-            command,
-            in_context,
-            ..
-        } = self.shells.pop_front()?;
-        Some(Task::Shell {
-            command,
-            in_context,
-        })
-    }
-
     /// Runs it; the end of its turn.
-    pub(super) fn shell(
-        &mut self,
-        turn: &mut Turn,
-        id: TurnId,
-        command: &str,
-        in_context: bool,
-    ) -> TurnEnd {
-        if command.trim().is_empty() {
-            let reason = "the command is empty".to_string();
+    pub(super) fn shell(&mut self, turn: &mut Turn, id: TurnId, own: &Pending) -> TurnEnd {
+        if let Err(reason) = self.queue.look(&own.id, own.way, &own.text) {
             return TurnEnd::new(Status::Unusable { reason });
         }
+        let command = own.text.as_str();
+        let in_context = own.way == Way::Shell { in_context: true };
         let call = match call_of(id, command) {
             Ok(call) => call,
             Err(error) => return TurnEnd::failed(error.to_string()),
         };
-        self.record_shell(id, command, in_context);
+        self.record_shell(id, own, in_context);
         self.emit(Event::CallStarted {
             call: call.clone(),
             summary: call::subject(&call),
@@ -149,20 +94,22 @@ impl Engine {
         self.run_approved(turn, call, approved, &shown)
     }
 
-    fn record_shell(&mut self, turn: TurnId, command: &str, in_context: bool) {
+    fn record_shell(&mut self, turn: TurnId, own: &Pending, in_context: bool) {
         let author = self.author.clone();
         let Some(log) = self.log() else {
             return;
         };
         if log.title().is_none() {
-            let text = save::titled(&format!("!{command}"));
+            let text = save::titled(&format!("!{}", own.text));
             log.append(Record::Title { text });
         }
         log.begin_turn(turn, author);
         log.append(Record::Shell {
-            command: command.to_string(),
+            id: own.id.clone(),
+            command: own.text.clone(),
             in_context,
         });
+        self.shell_begins(own);
         self.on_record = Some(turn);
     }
 }

@@ -21,18 +21,18 @@ use super::decide::{self, Step, Tries, TurnEnd};
 use super::failure::{self, Remedy};
 use super::goal;
 use super::guard::Guard;
-use super::guide::Pending;
+use super::guide;
 use super::prompt;
-use super::queue::Queue;
+use super::queue::{self, Queue};
 use super::receipt::Tally;
-use super::shell;
 use super::worker::{self, ChatJob, JobId, News, Touched};
 use super::{Emit, Setup, TurnLimits};
 use crate::guidance::Guidance;
 use crate::model::{self, Backend, Loaded, Options, Reply, ToolStyle};
 use crate::policy::{Policy, Profile};
 use crate::protocol::{
-    AskId, Event, Goal, Level, Message, Note, Op, RequestId, Stage, Status, Tap, TurnId, Way,
+    AskId, Event, Goal, Level, Message, Note, Op, Pending, RequestId, Stage, Status, Tap, TurnId,
+    Way,
 };
 use crate::session::{Author, Log, Record};
 use crate::sys::Cancel;
@@ -60,7 +60,7 @@ pub(super) struct Engine {
     pub(super) profile: Profile,
     pub(super) guidance: Guidance,
     /// Guidance that edits of the present reply wait for.
-    pub(super) nearer: Vec<Pending>,
+    pub(super) nearer: Vec<guide::Pending>,
     limits: TurnLimits,
     pub(super) tap: Tap,
     pub(super) interactive: bool,
@@ -81,9 +81,7 @@ pub(super) struct Engine {
     pub(super) conversation: Option<Conversation>,
     /// What came while a turn ran.
     pub(super) waiting: VecDeque<Task>,
-    /// The person's own commands that wait behind messages.
-    pub(super) shells: VecDeque<shell::Waiting>,
-    /// Messages that wait.
+    /// Messages and commands that wait.
     pub(super) queue: Queue,
     /// What the model works for, now or when it is resumed.
     pub(super) goal: Option<Goal>,
@@ -109,15 +107,19 @@ pub(super) enum Task {
     },
     Goal(goal::Start),
     /// A command of the person's own.
-    Shell {
-        command: String,
-        in_context: bool,
-    },
+    Shell(Pending),
     /// A message that waited.
     Input {
         id: String,
         text: String,
     },
+}
+
+impl Task {
+    /// Whether it is the command with this id.
+    pub(super) fn is(&self, id: &str) -> bool {
+        matches!(self, Task::Shell(shell) if shell.id == id)
+    }
 }
 
 /// The last ids given out.
@@ -235,7 +237,6 @@ impl Engine {
             fresh_log: Some(setup.log),
             conversation: None,
             waiting: VecDeque::new(),
-            shells: VecDeque::new(),
             queue,
             goal,
             clear_goal: false,
@@ -256,13 +257,9 @@ impl Engine {
                 self.turn(&task);
                 continue;
             }
-            if let Some(task) = self.next_shell() {
-                self.turn(&task);
-                continue;
-            }
             if let Some(next) = self.queue.next() {
-                let (id, text) = (next.id.clone(), next.text.clone());
-                self.turn(&Task::Input { id, text });
+                let task = queue::task(next.clone());
+                self.turn(&task);
                 continue;
             }
             let Ok(news) = self.inbox.recv() else {
@@ -274,17 +271,15 @@ impl Engine {
                     self.waiting.push_back(Task::Prompt { text, attachment })
                 }
                 News::Op(Op::Shell {
+                    id,
                     command,
                     in_context,
-                }) => self.waiting.push_back(Task::Shell {
-                    command,
-                    in_context,
-                }),
+                }) => self.take_input(id, Way::Shell { in_context }, command, true),
                 News::Op(Op::Steer { id, text }) => self.take_input(id, Way::Steer, text, true),
                 News::Op(Op::Queue { id, text }) => self.take_input(id, Way::Queue, text, true),
                 News::Op(Op::Drop { id }) => self.drop_input(id),
                 News::Op(Op::Queued) => self.tell_queued(),
-                News::Op(Op::Deliver) => self.queue.held = false,
+                News::Op(Op::Deliver) => self.queue.deliver(),
                 News::Op(Op::Goal(op)) => {
                     let start = self.goal_between(op);
                     self.waiting.extend(start.map(Task::Goal));
@@ -317,7 +312,7 @@ impl Engine {
             id.0,
             match task {
                 Task::Prompt { text, .. } | Task::Input { text, .. } => text,
-                Task::Shell { command, .. } => command,
+                Task::Shell(shell) => &shell.text,
                 Task::Goal(goal::Start::Set { objective, .. }) => objective,
                 Task::Goal(goal::Start::Resume) => objective.unwrap_or_default(),
             },
@@ -345,8 +340,8 @@ impl Engine {
         let status = end.status.clone();
         self.end(id, end, tally);
         let begun = match task {
-            Task::Input { id, .. } => !self.queue.waits(id),
-            Task::Prompt { .. } | Task::Goal(_) | Task::Shell { .. } => true,
+            Task::Input { id, .. } | Task::Shell(Pending { id, .. }) => !self.queue.waits(id),
+            Task::Prompt { .. } | Task::Goal(_) => true,
         };
         self.hold_after(&status, begun);
     }
@@ -373,10 +368,7 @@ impl Engine {
             Task::Prompt { text, attachment } => {
                 self.begin_prompt(turn, id, text, attachment.as_deref())?
             }
-            Task::Shell {
-                command,
-                in_context,
-            } => return Err(self.shell(turn, id, command, *in_context)),
+            Task::Shell(own) => return Err(self.shell(turn, id, own)),
             Task::Input { id: input, text } => {
                 let window = self.begin_prompt(turn, id, text, None)?;
                 self.consumed(input);

@@ -186,10 +186,11 @@ impl Engine {
             }
             News::Op(Op::Goal(op)) => self.goal_meanwhile(&op),
             News::Op(Op::Shell {
+                id,
                 command,
                 in_context,
             }) => {
-                self.shell_later(command, in_context);
+                self.take_input(id, Way::Shell { in_context }, command, false);
                 Ok(())
             }
             News::Op(Op::Steer { id, text }) => {
@@ -209,7 +210,7 @@ impl Engine {
                 Ok(())
             }
             News::Op(Op::Deliver) => {
-                self.queue.held = false;
+                self.queue.deliver();
                 Ok(())
             }
             News::Op(Op::Context) => {

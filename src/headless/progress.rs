@@ -19,8 +19,8 @@
 
 use super::show::{clock, execution, seconds, speed, tokens_of};
 use crate::protocol::{
-    ContextReport, DecidedBy, Decision, Event, Facts, FileChange, Level, Receipt, Status,
-    StepReport, StopReason, ToolOutcome, ToolStatus, Usage, Waiting,
+    ContextReport, DecidedBy, Decision, Event, Facts, FileChange, InputState, Level, Receipt,
+    Status, StepReport, StopReason, ToolOutcome, ToolStatus, Usage, Waiting, Way,
 };
 use crate::text::{self, counted};
 use std::io::{self, IsTerminal, Write};
@@ -189,6 +189,12 @@ impl Progress {
                     &format!("not made, all stays as it is: {reason}"),
                 );
             }
+            // The command itself is shown when it begins.
+            Event::Input {
+                way: Way::Shell { .. },
+                state: InputState::Consumed,
+                ..
+            } => {}
             Event::Input { id, state, .. } => {
                 let (word, reason) = super::show::input_state(state);
                 let reason = reason.map(|reason| format!(": {reason}"));

@@ -32,6 +32,8 @@ pub fn way(way: Way) -> &'static str {
     match way {
         Way::Steer => "steer",
         Way::Queue => "queue",
+        Way::Shell { in_context: true } => "shell",
+        Way::Shell { in_context: false } => "shell_apart",
     }
 }
 

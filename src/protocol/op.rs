@@ -36,7 +36,7 @@ pub enum Op {
     Context,
     /// Shorten the conversation for the model: now, or while a turn runs before its next request.
     Compact,
-    /// A message for the turn that runs: delivered before its next request. Answered by `Event::Input`, as the next two are.
+    /// A message for the turn that runs: delivered before its next request. Answered by `Event::Input`, as the next three are.
     Steer {
         /// The front end's, never used for another message.
         id: String,
@@ -50,22 +50,24 @@ pub enum Op {
         /// What the person typed.
         text: String,
     },
-    /// Take a message back that was not delivered yet.
+    /// A command of the person's own, which nobody else has to approve. While a turn runs it waits for its end.
+    Shell {
+        /// The front end's, never used for another command or message.
+        id: String,
+        /// For `sh -c`.
+        command: String,
+        /// Whether the model hears of it.
+        in_context: bool,
+    },
+    /// Take a message or a command back that still waits.
     Drop {
         /// Which.
         id: String,
     },
     /// What waits? Answered by `Event::Queued`.
     Queued,
-    /// Go on with messages that are held.
+    /// Go on with what is held, commands of an earlier run included.
     Deliver,
-    /// A command of the person's own, which nobody else has to approve. While a turn runs it waits for its end.
-    Shell {
-        /// For `sh -c`.
-        command: String,
-        /// Whether the model hears of it.
-        in_context: bool,
-    },
     /// About the goal.
     Goal(GoalOp),
     /// End the engine (cancels what runs).

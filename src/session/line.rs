@@ -269,14 +269,20 @@ fn content(json: &mut Writer, record: &Record) {
             json.key("way").string(match pending.way {
                 Way::Steer => "steer",
                 Way::Queue => "queue",
+                Way::Shell { .. } => "shell",
             });
             json.key("text").string(&pending.text);
+            if let Way::Shell { in_context } = pending.way {
+                json.key("in_context").bool(in_context);
+            }
         }
         Record::Shell {
+            id,
             command,
             in_context,
         } => {
-            json.string("shell").key("command").string(command);
+            json.string("shell").key("id").string(id);
+            json.key("command").string(command);
             json.key("in_context").bool(*in_context);
         }
         Record::Settled { id, consumed } => {
@@ -467,12 +473,16 @@ fn record(line: &Field<'_>) -> Result<Option<Record>, FieldError> {
                 way: match way.string()? {
                     "steer" => Way::Steer,
                     "queue" => Way::Queue,
-                    _ => return Err(way.error("`steer` or `queue`")),
+                    "shell" => Way::Shell {
+                        in_context: line.member("in_context")?.bool()?,
+                    },
+                    _ => return Err(way.error("`steer`, `queue` or `shell`")),
                 },
                 text: text("text")?,
             })
         }
         "shell" => Record::Shell {
+            id: text("id")?,
             command: text("command")?,
             in_context: line.member("in_context")?.bool()?,
         },

@@ -12,7 +12,7 @@
 //! Receipt     a turn ended
 //! Checkpoint  the model sees less from here on; the log holds all
 //! Shell       the user runs a command
-//! Accepted    a message came while a turn ran
+//! Accepted    a message or a command came while a turn ran
 //! Settled     it was delivered, or dropped
 //! Goal        the goal from here on
 //! Gap         a damaged log was left for a new one
@@ -83,16 +83,18 @@ pub enum Record {
     },
     /// The conversation was shortened for the model.
     Checkpoint(Checkpoint),
-    /// The person runs a command. Appended before it starts; nothing that reads it runs it again.
+    /// The person runs a command. Appended before it starts; nothing that reads it runs it again. One that waited waits no longer.
     Shell {
+        /// The front end's.
+        id: String,
         /// As typed, without `!`.
         command: String,
         /// Whether the model hears of it.
         in_context: bool,
     },
-    /// A message came while a turn ran. It waits until it is settled.
+    /// A message or a command came while a turn ran. It waits until it is settled, or begins.
     Accepted(Pending),
-    /// A message waits no longer.
+    /// It waits no longer.
     Settled {
         /// Which.
         id: String,

@@ -5,4 +5,5 @@ mod change;
 mod crash;
 mod kit;
 mod read;
+mod waiting;
 mod wire;

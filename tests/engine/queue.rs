@@ -164,7 +164,7 @@ fn one_id_is_one_message() {
     drop_it("b");
     assert_eq!(
         receipt(&run),
-        r#"input b Queue: Refused { reason: "no message has this id" }"#
+        r#"input b Queue: Refused { reason: "nothing has this id" }"#
     );
     drop_it("a");
     assert_eq!(receipt(&run), "input a Queue: Discarded");

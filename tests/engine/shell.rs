@@ -6,14 +6,62 @@ use crate::support::temp::Temp;
 use zcoder::engine::Setup;
 use zcoder::policy::{CommandMode, EditMode, Policy, Profile};
 use zcoder::protocol::{Event, Op, Status};
-use zcoder::session::{Record, SessionId, Store};
+use zcoder::session::{Opened, Record, SessionId, Store};
 
 fn shell(run: &Run, command: &str) {
-    let (command, in_context) = (command.to_string(), true);
+    own(run, command, command);
+}
+
+/// The id is the front end's.
+fn own(run: &Run, id: &str, command: &str) {
+    let (id, command, in_context) = (id.to_string(), command.to_string(), true);
     run.say(Op::Shell {
+        id,
         command,
         in_context,
     });
+}
+
+/// A run whose session is on the disk.
+fn kept(scene: Vec<Chat>) -> (Run, Store) {
+    let mut store = None;
+    let run = Run::start(Scene::new(scene), |temp, setup| {
+        let root = setup.toolbox.workspace().root().to_path_buf();
+        let kept = Store::new(&temp.path().join("state"), &root);
+        setup.log = kept.begin(Profile::Coding).expect("log");
+        store = Some(kept);
+    });
+    (run, store.expect("a store"))
+}
+
+/// As it is on the disk now, while the first engine goes on.
+fn reopened(store: &Store, events: &[Event]) -> Opened {
+    let session = events.iter().rev().find_map(|event| match event {
+        Event::Saved { session, .. } => Some(SessionId(session.clone())),
+        _ => None,
+    });
+    store.open(&session.expect("saved")).expect("opened")
+}
+
+/// What is told of messages, commands, turns and calls; the numbers of turns differ.
+fn told(events: &[Event]) -> Vec<String> {
+    let mut lines = show(events);
+    lines.retain(|line| {
+        let begin = [
+            "input ",
+            "queued",
+            "call ",
+            "info: 1",
+            "info: 2",
+            "warning: ",
+        ];
+        begin.iter().any(|begin| line.starts_with(begin))
+    });
+    lines
+}
+
+fn is_input(event: &Event) -> bool {
+    matches!(event, Event::Input { .. })
 }
 
 fn receipt(events: &[Event]) -> (Status, String) {
@@ -49,6 +97,7 @@ fn it_runs_unasked_and_the_model_hears_of_it_with_the_next_request() {
     assert_eq!(run.temp.read("work/made"), b"made\n");
     let hidden = "echo secret";
     run.say(Op::Shell {
+        id: "h".to_string(),
         command: hidden.to_string(),
         in_context: false,
     });
@@ -130,7 +179,7 @@ fn it_waits_for_the_turn_and_what_is_said_later_waits_for_it() {
     let say = |op: Op| run.say(op);
     let (id, text) = ("q".to_string(), "queued".to_string());
     say(Op::Queue { id, text });
-    shell(&run, "echo between");
+    own(&run, "c", "echo between");
     let (id, text) = ("s".to_string(), "steer".to_string());
     say(Op::Steer { id, text });
     let events = run.until(|event| matches!(event, Event::Input { id, .. } if id == "s"));
@@ -154,6 +203,7 @@ fn it_waits_for_the_turn_and_what_is_said_later_waits_for_it() {
         [
             "input q Queue: Consumed",
             "call shell_3: run_command echo between",
+            "input c Shell { in_context: true }: Consumed",
             "input s Queue: Consumed",
         ]
     );
@@ -199,6 +249,7 @@ fn of_one_that_is_kept_from_the_model_it_does_not_hear_the_cancel_either() {
     let run = Run::start(Scene::new(vec![says("ok"), says("ok")]), |_, _| {});
     run.turn("hello");
     run.say(Op::Shell {
+        id: "h".to_string(),
         command: "echo begun; sleep 100".to_string(),
         in_context: false,
     });
@@ -213,23 +264,12 @@ fn of_one_that_is_kept_from_the_model_it_does_not_hear_the_cancel_either() {
 
 #[test]
 fn it_is_on_the_disk_before_it_runs_and_is_not_run_again() {
-    let mut store = None;
-    let run = Run::start(Scene::new(Vec::new()), |temp, setup| {
-        let root = setup.toolbox.workspace().root().to_path_buf();
-        let kept = Store::new(&temp.path().join("state"), &root);
-        setup.log = kept.begin(Profile::Coding).expect("log");
-        store = Some(kept);
-    });
-    let store = store.expect("a store");
+    let (run, store) = kept(Vec::new());
     shell(&run, "echo x >>made; echo begun; sleep 100");
     let events = run.until(|event| matches!(event, Event::Output { .. }));
-    let session = events.iter().find_map(|event| match event {
-        Event::Saved { session, .. } => Some(SessionId(session.clone())),
-        _ => None,
-    });
-    let opened = store.open(&session.expect("saved")).expect("opened");
+    let opened = reopened(&store, &events);
     let claimed = opened.log.records().iter().any(|record| {
-        matches!(record, Record::Shell { command, in_context: true } if command.starts_with("echo x"))
+        matches!(record, Record::Shell { command, in_context: true, .. } if command.starts_with("echo x"))
     });
     assert!(claimed);
     let again = Run::start(Scene::new(vec![says("ok")]), |_, setup| {
@@ -253,21 +293,10 @@ fn it_is_on_the_disk_before_it_runs_and_is_not_run_again() {
 
 #[test]
 fn its_end_is_on_the_disk_also_before_the_first_prompt() {
-    let mut store = None;
-    let run = Run::start(Scene::new(Vec::new()), |temp, setup| {
-        let root = setup.toolbox.workspace().root().to_path_buf();
-        let kept = Store::new(&temp.path().join("state"), &root);
-        setup.log = kept.begin(Profile::Coding).expect("log");
-        store = Some(kept);
-    });
-    let store = store.expect("a store");
+    let (run, store) = kept(Vec::new());
     shell(&run, "echo early");
     let events = run.until_ended();
-    let session = events.iter().find_map(|event| match event {
-        Event::Saved { session, .. } => Some(SessionId(session.clone())),
-        _ => None,
-    });
-    let opened = store.open(&session.expect("saved")).expect("opened");
+    let opened = reopened(&store, &events);
     assert_eq!(opened.interrupted, None);
     assert_eq!(opened.log.title(), Some("!echo early"));
     let last = opened.log.records().last();
@@ -283,5 +312,141 @@ fn an_empty_one_is_refused() {
     shell(&run, " ");
     let reason = "the command is empty".to_string();
     assert_eq!(receipt(&run.until_ended()).0, Status::Unusable { reason });
+    run.finish();
+}
+
+#[test]
+fn one_that_waits_is_kept_and_after_a_restart_offered_and_not_run() {
+    let (run, store) = kept(vec![Chat::Stuck(vec![content("I ")])]);
+    run.prompt("go");
+    let mut events = run.until(|event| matches!(event, Event::Content { .. }));
+    let queue = |id: &str| {
+        let (id, text) = (id.to_string(), id.to_string());
+        run.say(Op::Queue { id, text });
+        run.until(is_input)
+    };
+    events.extend(queue("q"));
+    own(&run, "c", "echo x >>made");
+    events.extend(run.until(is_input));
+    own(&run, "gone", "echo gone >>made");
+    events.extend(run.until(is_input));
+    let id = "gone".to_string();
+    run.say(Op::Drop { id });
+    events.extend(run.until(is_input));
+    assert_eq!(
+        told(&events),
+        [
+            "input q Queue: Accepted",
+            "input c Shell { in_context: true }: Accepted",
+            "input gone Shell { in_context: true }: Accepted",
+            "input gone Shell { in_context: true }: Discarded",
+        ]
+    );
+    let opened = reopened(&store, &events);
+    let id = opened.log.id().0.clone();
+    let made = run.temp.path().join("work/made");
+    let again = Run::start(
+        Scene::new(vec![says("to new"), says("to q")]),
+        |_, setup| {
+            setup.log = opened.log;
+        },
+    );
+    let held = |event: &Event| matches!(event, Event::Notice { text, .. } if text.contains("kept"));
+    let expected = format!(
+        "info: 1 message and 1 command of your own of an earlier run: kept, and not delivered or run by itself; \
+         `zcoder sessions waiting {id}` lists and drops"
+    );
+    assert_eq!(told(&again.until(held)), [expected]);
+    // Something new lets the message go, and not the command; nor does the message wait for it.
+    let (id, text) = ("n".to_string(), "new".to_string());
+    again.say(Op::Steer { id, text });
+    assert_eq!(
+        told(&again.until_ended()),
+        ["input n Steer: Accepted", "input n Steer: Consumed"]
+    );
+    assert_eq!(told(&again.until_ended()), ["input q Queue: Consumed"]);
+    again.say(Op::Queued);
+    let listed = told(&again.until(|event| matches!(event, Event::Queued { .. })));
+    assert_eq!(listed, ["queued: c Shell { in_context: true }"]);
+    assert!(!made.exists());
+    // Said again, as by a front end that lost its receipt, it is not another one.
+    own(&again, "c", "echo x >>made");
+    let known = "input c Shell { in_context: true }: Accepted";
+    assert_eq!(told(&again.until(is_input)), [known]);
+    again.say(Op::Deliver);
+    assert_eq!(
+        told(&again.until_ended()),
+        [
+            "call shell_4: run_command echo x >>made",
+            "input c Shell { in_context: true }: Consumed"
+        ]
+    );
+    assert_eq!(again.temp.read("work/made"), b"x\n");
+    own(&again, "c", "echo x >>made");
+    let known = "input c Shell { in_context: true }: Consumed";
+    assert_eq!(told(&again.until(is_input)), [known]);
+    again.finish();
+    run.say(Op::Quit);
+    run.until(|event| *event == Event::Closed);
+}
+
+#[test]
+fn one_that_had_begun_is_not_offered_after_a_restart() {
+    let (run, store) = kept(vec![Chat::Stuck(vec![content("I ")])]);
+    run.prompt("go");
+    let mut events = run.until(|event| matches!(event, Event::Content { .. }));
+    own(&run, "c", "echo begun; sleep 100");
+    events.extend(run.until(is_input));
+    run.say(Op::Cancel);
+    events.extend(run.until(|event| matches!(event, Event::Output { .. })));
+    let opened = reopened(&store, &events);
+    assert_eq!(zcoder::engine::waiting(opened.log.records()), []);
+    let again = Run::start(Scene::new(Vec::new()), |_, setup| setup.log = opened.log);
+    again.say(Op::Deliver);
+    own(&again, "c", "echo begun; sleep 100");
+    let known = "input c Shell { in_context: true }: Consumed";
+    assert_eq!(told(&again.until(is_input)), [known]);
+    again.finish();
+    run.say(Op::Quit);
+    run.until(|event| *event == Event::Closed);
+}
+
+#[test]
+fn a_server_that_fails_holds_one_behind_messages_and_not_one_before_them() {
+    let scene = vec![Chat::Stuck(Vec::new()), Chat::Cut(vec![content("I ")])];
+    let run = Run::start(Scene::new(scene), |_, _| {});
+    run.prompt("go");
+    run.until(|event| matches!(event, Event::RequestSent { .. }));
+    for step in ["first", "message", "second"] {
+        match step {
+            "message" => {
+                let (id, text) = ("m".to_string(), "m".to_string());
+                run.say(Op::Queue { id, text });
+            }
+            id => own(&run, id, "true"),
+        }
+        run.until(is_input);
+    }
+    run.say(Op::Cancel);
+    run.until_ended();
+    assert_eq!(
+        told(&run.until_ended()),
+        [
+            "call shell_2: run_command true",
+            "input first Shell { in_context: true }: Consumed"
+        ]
+    );
+    let held = |event: &Event| matches!(event, Event::Notice { text, .. } if text.contains("kept"));
+    let lines = told(&run.until(held));
+    let last = "warning: 1 command of your own that came meanwhile: kept, and not run by itself after this";
+    assert_eq!(lines.last().map(String::as_str), Some(last), "{lines:#?}");
+    run.say(Op::Deliver);
+    assert_eq!(
+        told(&run.until_ended()),
+        [
+            "call shell_4: run_command true",
+            "input second Shell { in_context: true }: Consumed"
+        ]
+    );
     run.finish();
 }

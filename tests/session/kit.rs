@@ -232,11 +232,17 @@ pub(crate) fn every_record() -> Vec<Record> {
             way: Way::Queue,
             text: text(""),
         }),
+        Record::Accepted(Pending {
+            id: text("a3"),
+            way: Way::Shell { in_context: true },
+            text: text(odd),
+        }),
         Record::Settled {
             id: text("a1"),
             consumed: true,
         },
         Record::Shell {
+            id: text(odd),
             command: text(odd),
             in_context: false,
         },

@@ -458,6 +458,7 @@ fn a_turn_that_did_not_end_is_told() {
         (
             |log| {
                 log.append(Record::Shell {
+                    id: "s1".to_string(),
                     command: "make\n\u{1b}[2Jx".to_string(),
                     in_context: false,
                 });

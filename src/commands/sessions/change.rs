@@ -132,7 +132,7 @@ fn yes(typed: &Typed) -> bool {
 }
 
 /// Says so if somebody works in it.
-fn at_work(store: &Store, id: &SessionId) -> bool {
+pub(super) fn at_work(store: &Store, id: &SessionId) -> bool {
     let at_work = store.is_open(id);
     if at_work {
         complain(&format!(

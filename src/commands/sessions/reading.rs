@@ -14,7 +14,7 @@
 
 use crate::commands::by;
 use crate::headless::show;
-use crate::protocol::{Decision, FileChange, Message, Note, Receipt, Status};
+use crate::protocol::{Decision, FileChange, Message, Note, Receipt, Status, Way};
 use crate::session::{Author, FrontEnd, Hash, ModelRecord, Record, ToolStyle};
 use crate::sha256::hex;
 use crate::sys::clock;
@@ -93,10 +93,15 @@ pub(super) fn blocks(record: &Record, at: SystemTime) -> Vec<Block> {
             }]
         }
         Record::Accepted(pending) => vec![Block::Exact {
-            label: "said meanwhile".to_string(),
+            label: match pending.way {
+                Way::Steer | Way::Queue => "said meanwhile",
+                Way::Shell { .. } => "own command meanwhile, waits",
+            }
+            .to_string(),
             text: pending.text.clone(),
         }],
         Record::Shell {
+            id: _,
             command,
             in_context,
         } => vec![Block::Exact {
