@@ -1,11 +1,11 @@
-//! How records travel: each function takes the lines of an answer and gives what is done on the socket. Called by the table's scenes.
+//! How records travel: each function takes the lines of an answer and gives what is done on the socket. The table's scenes are made of them.
 //!
 //! ```text
 //! lines          {"message":…}\n  {"message":…,"done":true}\n
 //! chunked        HTTP/1.1 200 OK … Transfer-Encoding: chunked ∙ 5a\r\n{"message":…}\n\r\n ∙ … ∙ 0\r\n\r\n       (∙ a write of its own)
 //! ten_chunks     each record over ten chunks
-//! cut_in_chunk   half the records, half a chunk, the end of the connection
-//! chunk_0x       … ∙ 0x4\r\nxxxx\r\n
+//! cut            half the records, half a chunk, the end of the connection
+//! bad_size 0x4   … ∙ 0x4\r\nxxxx\r\n
 //! ```
 //!
 //! The framing that is bent here is that of RFC 9112 6 and 7; what a client has to make of each case stands in `fixtures/standin/scenes.txt`.
@@ -19,17 +19,15 @@
 
 use crate::json::quote;
 use crate::model::script::Step;
-use crate::standin::request::overflow;
 use std::time::Duration;
 
-type Lines<'a> = &'a [Vec<u8>];
+pub(super) type Lines<'a> = &'a [Vec<u8>];
 
-const HEAD: &str =
+pub(super) const HEAD: &str =
     "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n";
-const OPEN_HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n";
 const LAST: &[u8] = b"0\r\n\r\n";
 
-fn send(bytes: impl AsRef<[u8]>) -> Step {
+pub(super) fn send(bytes: impl AsRef<[u8]>) -> Step {
     Step::Send(bytes.as_ref().to_vec())
 }
 
@@ -48,22 +46,14 @@ fn in_chunks<'a>(chunks: impl Iterator<Item = &'a [u8]>) -> Vec<Step> {
     steps
 }
 
-/// A response written in one go with these header lines, and nothing else.
-fn whole(head: &str, body: &[u8]) -> Vec<Step> {
-    vec![Step::Send([head.as_bytes(), b"\r\n", body].concat())]
-}
-
 /// The ordinary way: one record, one chunk, one write.
 pub(super) fn chunked(lines: Lines<'_>) -> Vec<Step> {
     in_chunks(lines.iter().map(Vec::as_slice))
 }
 
-pub(super) fn tiny_chunks(lines: Lines<'_>) -> Vec<Step> {
-    in_chunks(lines.concat().chunks(3))
-}
-
-pub(super) fn odd_chunks(lines: Lines<'_>) -> Vec<Step> {
-    in_chunks(lines.concat().chunks(7))
+/// So many bytes a chunk.
+pub(super) fn pieces(lines: Lines<'_>, bytes: usize) -> Vec<Step> {
+    in_chunks(lines.concat().chunks(bytes))
 }
 
 /// Chunks of 1 to 40 bytes. The seed is what is cut (FNV-1a), so every answer is cut in its own way, and always in the same.
@@ -86,10 +76,6 @@ pub(super) fn random_cuts(lines: Lines<'_>) -> Vec<Step> {
     in_chunks(chunks.into_iter())
 }
 
-pub(super) fn one_byte_chunks(lines: Lines<'_>) -> Vec<Step> {
-    in_chunks(lines.concat().chunks(1))
-}
-
 pub(super) fn one_byte_writes(lines: Lines<'_>) -> Vec<Step> {
     let mut all = HEAD.as_bytes().to_vec();
     all.extend(lines.iter().flat_map(|line| chunk(line)));
@@ -97,16 +83,9 @@ pub(super) fn one_byte_writes(lines: Lines<'_>) -> Vec<Step> {
     all.chunks(1).map(send).collect()
 }
 
-pub(super) fn one_chunk(lines: Lines<'_>) -> Vec<Step> {
-    in_chunks(std::iter::once(lines.concat().as_slice()))
-}
-
 pub(super) fn ten_chunks(lines: Lines<'_>) -> Vec<Step> {
-    in_chunks(
-        lines
-            .iter()
-            .flat_map(|line| line.chunks(line.len().div_ceil(10))),
-    )
+    let tenths = |line: &'_ Vec<u8>| line.len().div_ceil(10);
+    in_chunks(lines.iter().flat_map(|line| line.chunks(tenths(line))))
 }
 
 pub(super) fn chunk_forms(lines: Lines<'_>) -> Vec<Step> {
@@ -128,7 +107,7 @@ pub(super) fn chunk_forms(lines: Lines<'_>) -> Vec<Step> {
 }
 
 /// The first record well, then this instead of the next chunk's size line.
-fn bad_size(lines: Lines<'_>, size: &str) -> Vec<Step> {
+pub(super) fn bad_size(lines: Lines<'_>, size: &str) -> Vec<Step> {
     let first = lines.first().map(|line| chunk(line)).unwrap_or_default();
     vec![
         send(HEAD),
@@ -137,310 +116,109 @@ fn bad_size(lines: Lines<'_>, size: &str) -> Vec<Step> {
     ]
 }
 
-pub(super) fn chunk_no_size(lines: Lines<'_>) -> Vec<Step> {
-    bad_size(lines, "")
+// ---- ends ----
+
+/// Without the last chunk.
+pub(super) fn open(lines: Lines<'_>) -> Vec<Step> {
+    let mut steps = chunked(lines);
+    steps.pop();
+    steps
 }
 
-pub(super) fn chunk_negative(lines: Lines<'_>) -> Vec<Step> {
-    bad_size(lines, "-4")
-}
-
-pub(super) fn chunk_0x(lines: Lines<'_>) -> Vec<Step> {
-    bad_size(lines, "0x4")
-}
-
-pub(super) fn chunk_huge(lines: Lines<'_>) -> Vec<Step> {
-    bad_size(lines, "fffffffffffffffff")
-}
-
-pub(super) fn chunk_overrun(lines: Lines<'_>) -> Vec<Step> {
-    bad_size(lines, "2")
+/// One step more.
+pub(super) fn and(mut steps: Vec<Step>, step: Step) -> Vec<Step> {
+    steps.push(step);
+    steps
 }
 
 /// The records in chunks, then this after the last data chunk.
-fn ending(lines: Lines<'_>, end: &[u8]) -> Vec<Step> {
-    let mut steps = chunked(lines);
-    steps.pop();
-    steps.push(send(end));
-    steps
+pub(super) fn ending(lines: Lines<'_>, end: impl AsRef<[u8]>) -> Vec<Step> {
+    and(open(lines), send(end))
 }
 
-pub(super) fn trailers(lines: Lines<'_>) -> Vec<Step> {
-    ending(lines, b"0;last=yes\r\nX-Trace: 1\r\nX-More: 2\r\n\r\n")
-}
-
-pub(super) fn trailer_huge(lines: Lines<'_>) -> Vec<Step> {
-    let trailer = format!("0\r\nX-Trace: {}\r\n\r\n", "t".repeat(100 << 10));
-    ending(lines, trailer.as_bytes())
-}
-
-pub(super) fn cut_in_chunk(lines: Lines<'_>) -> Vec<Step> {
+/// Half the records, then so many of the bytes of a chunk.
+pub(super) fn cut(lines: Lines<'_>, kept: fn(usize) -> usize) -> Vec<Step> {
     let (first, rest) = halves(lines);
-    let mut steps = ending(first, b"");
-    steps.pop();
-    if let Some(line) = rest.first() {
-        let bytes = chunk(line);
-        steps.push(send(&bytes[..bytes.len() / 2]));
-    }
-    steps
+    let next = rest.first().map(|line| chunk(line)).unwrap_or_default();
+    and(open(first), send(&next[..kept(next.len())]))
 }
 
-pub(super) fn cut_after_data(lines: Lines<'_>) -> Vec<Step> {
-    let (first, rest) = halves(lines);
-    let mut steps = ending(first, b"");
-    steps.pop();
-    if let Some(line) = rest.first() {
-        let bytes = chunk(line);
-        steps.push(send(&bytes[..bytes.len() - 2]));
-    }
-    steps
+pub(super) fn but_last(lines: Lines<'_>) -> Lines<'_> {
+    &lines[..lines.len().saturating_sub(1)]
 }
 
-pub(super) fn cut_before_done(lines: Lines<'_>) -> Vec<Step> {
-    let mut steps = ending(&lines[..lines.len().saturating_sub(1)], b"");
-    steps.pop();
-    steps
-}
-
-pub(super) fn cut_after_done(lines: Lines<'_>) -> Vec<Step> {
-    let mut steps = chunked(lines);
-    steps.pop();
-    steps
-}
-
-pub(super) fn no_done(lines: Lines<'_>) -> Vec<Step> {
-    chunked(&lines[..lines.len().saturating_sub(1)])
-}
-
-fn halves(lines: Lines<'_>) -> (Lines<'_>, Lines<'_>) {
+pub(super) fn halves(lines: Lines<'_>) -> (Lines<'_>, Lines<'_>) {
     lines.split_at(lines.len() / 2)
 }
 
 // ---- lengths ----
 
-/// A body with these header lines about its length; `{len}` is its length.
-fn with_length(lines: Lines<'_>, headers: &str) -> Vec<Step> {
-    let body = lines.concat();
-    let headers = headers.replace("{len}", &body.len().to_string());
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n{headers}\r\n");
-    whole(&head, &body)
+/// These lines under a head with these header lines about the length; `{len}` is that of all lines.
+pub(super) fn with_length(lines: Lines<'_>, sent: Lines<'_>, headers: &str) -> Vec<Step> {
+    let headers = headers.replace("{len}", &lines.concat().len().to_string());
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n";
+    let head = format!("{head}{headers}\r\n\r\n");
+    vec![Step::Send([head.as_bytes(), &sent.concat()].concat())]
 }
 
-pub(super) fn length(lines: Lines<'_>) -> Vec<Step> {
-    with_length(lines, "Content-Length: {len}")
-}
-
-pub(super) fn length_rest(lines: Lines<'_>) -> Vec<Step> {
-    let mut steps = length(lines);
-    steps.push(send(b"{\"rest\":\"of nothing\"}\n"));
-    steps
-}
-
-pub(super) fn length_short(lines: Lines<'_>) -> Vec<Step> {
-    let (first, _) = halves(lines);
-    let head = format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nContent-Length: {}\r\n",
-        lines.concat().len()
-    );
-    whole(&head, &first.concat())
-}
-
-pub(super) fn until_close(lines: Lines<'_>) -> Vec<Step> {
-    vec![send(OPEN_HEAD), Step::Send(lines.concat())]
-}
-
-pub(super) fn http_1_0(lines: Lines<'_>) -> Vec<Step> {
-    vec![
-        send(OPEN_HEAD.replace("1.1", "1.0")),
-        Step::Send(lines.concat()),
-    ]
-}
-
-pub(super) fn both_lengths(lines: Lines<'_>) -> Vec<Step> {
-    with_length(lines, "Content-Length: {len}\r\nTransfer-Encoding: chunked")
-}
-
-pub(super) fn two_lengths(lines: Lines<'_>) -> Vec<Step> {
-    with_length(lines, "Content-Length: {len}\r\nContent-Length: 5")
-}
-
-pub(super) fn same_length_twice(lines: Lines<'_>) -> Vec<Step> {
-    with_length(lines, "Content-Length: {len}\r\nContent-Length: {len}")
-}
-
-pub(super) fn length_plus(lines: Lines<'_>) -> Vec<Step> {
-    with_length(lines, "Content-Length: +{len}")
-}
-
-pub(super) fn length_beyond(lines: Lines<'_>) -> Vec<Step> {
-    with_length(lines, "Content-Length: 99999999999999999999")
+/// Neither length nor chunks.
+pub(super) fn until_close(lines: Lines<'_>, version: &str) -> Vec<Step> {
+    let head = format!("{version} 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n");
+    vec![send(head), Step::Send(lines.concat())]
 }
 
 // ---- heads ----
 
 /// This head, then the records in chunks.
-fn with_head(lines: Lines<'_>, head: &str) -> Vec<Step> {
+pub(super) fn with_head(lines: Lines<'_>, head: &str) -> Vec<Step> {
     let mut steps = chunked(lines);
     steps[0] = send(head);
     steps
 }
 
-pub(super) fn informational(lines: Lines<'_>) -> Vec<Step> {
-    let before = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
-    with_head(lines, &format!("{before}{HEAD}"))
-}
-
-pub(super) fn no_content(_: Lines<'_>) -> Vec<Step> {
-    whole("HTTP/1.1 204 No Content\r\nContent-Length: 10\r\n", b"")
-}
-
-pub(super) fn bare_status(lines: Lines<'_>) -> Vec<Step> {
-    with_head(lines, &HEAD.replace(" OK", ""))
-}
-
-pub(super) fn odd_head(lines: Lines<'_>) -> Vec<Step> {
-    with_head(
-        lines,
-        "HTTP/1.1 200 OK\ncontent-TYPE:application/x-ndjson\nTRANSFER-encoding:chunked\n\n",
-    )
-}
-
-pub(super) fn folded_head(lines: Lines<'_>) -> Vec<Step> {
-    with_head(
-        lines,
-        &HEAD.replace("\r\n\r\n", "\r\nX-Long: one\r\n two\r\n\r\n"),
-    )
-}
-
-pub(super) fn head_huge(lines: Lines<'_>) -> Vec<Step> {
-    let line = format!("X-Pad: {}\r\n\r\n", "p".repeat(1 << 20));
-    with_head(lines, &HEAD.replace("\r\n\r\n", &format!("\r\n{line}")))
-}
-
-pub(super) fn head_many(lines: Lines<'_>) -> Vec<Step> {
-    let pads: String = (0..10_000).map(|n| format!("X-{n}: {n}\r\n")).collect();
-    with_head(lines, &HEAD.replace("\r\n\r\n", &format!("\r\n{pads}\r\n")))
-}
-
-pub(super) fn head_no_colon(lines: Lines<'_>) -> Vec<Step> {
-    with_head(
-        lines,
-        &HEAD.replace("\r\n\r\n", "\r\nno colon here\r\n\r\n"),
-    )
-}
-
-pub(super) fn head_nul(lines: Lines<'_>) -> Vec<Step> {
-    with_head(lines, &HEAD.replace("\r\n\r\n", "\r\nX-Nul: a\0b\r\n\r\n"))
-}
-
-pub(super) fn not_http(_: Lines<'_>) -> Vec<Step> {
-    vec![send("SSH-2.0-OpenSSH_9.9\r\n")]
-}
-
-pub(super) fn gzip(lines: Lines<'_>) -> Vec<Step> {
-    with_head(
-        lines,
-        &HEAD.replace("\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n"),
-    )
-}
-
-pub(super) fn gzip_chunked(lines: Lines<'_>) -> Vec<Step> {
-    with_head(lines, &HEAD.replace("chunked", "gzip, chunked"))
-}
-
-fn redirect(status: &str, location: &str) -> Vec<Step> {
-    let head = format!("HTTP/1.1 {status}\r\nLocation: {location}\r\nContent-Length: 0\r\n");
-    whole(&head, b"")
-}
-
-pub(super) fn redirect_same(_: Lines<'_>) -> Vec<Step> {
-    redirect("307 Temporary Redirect", "/api/chat")
-}
-
-pub(super) fn redirect_away(_: Lines<'_>) -> Vec<Step> {
-    redirect("301 Moved Permanently", "http://elsewhere.example/api/chat")
+/// The ordinary head with this line at its end.
+pub(super) fn with_header(lines: Lines<'_>, line: &str) -> Vec<Step> {
+    let end = format!("\r\n{line}\r\n\r\n");
+    with_head(lines, &HEAD.replace("\r\n\r\n", &end))
 }
 
 /// A whole answer that is no stream.
-fn instead(status: &str, content_type: &str, body: &[u8]) -> Vec<Step> {
+pub(super) fn instead(status: &str, header: &str, body: &[u8]) -> Vec<Step> {
     let len = body.len();
-    let head =
-        format!("HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {len}\r\n");
-    whole(&head, body)
+    let head = format!("HTTP/1.1 {status}\r\n{header}\r\nContent-Length: {len}\r\n\r\n");
+    vec![Step::Send([head.as_bytes(), body].concat())]
 }
 
-pub(super) fn html(_: Lines<'_>) -> Vec<Step> {
-    instead(
-        "200 OK",
-        "text/html",
-        b"<!DOCTYPE html>\n<title>Sign in to the network</title>\n",
-    )
-}
-
-pub(super) fn empty_body(_: Lines<'_>) -> Vec<Step> {
-    in_chunks(std::iter::empty())
-}
-
-pub(super) fn unexpected_endpoint(_: Lines<'_>) -> Vec<Step> {
-    instead(
-        "200 OK",
-        "application/json",
-        b"{\"error\":\"Unexpected endpoint or method. (POST /api/chat)\"}",
-    )
+/// `{"error":…}` with a status, as Ollama sends it before the first record; `more` members follow.
+pub(super) fn error(status: &str, text: &str, more: &str) -> Vec<Step> {
+    let mut body = b"{\"error\":".to_vec();
+    quote(&mut body, text.as_bytes());
+    body.extend_from_slice(more.as_bytes());
+    body.push(b'}');
+    let json = "Content-Type: application/json; charset=utf-8";
+    instead(status, json, &body)
 }
 
 // ---- lines ----
 
-/// Each line after a change, all in one chunk.
-fn each_line(lines: Lines<'_>, change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<Step> {
-    one_chunk(&[lines.iter().flat_map(|line| change(line)).collect()])
+pub(super) fn one_chunk(bytes: &[u8]) -> Vec<Step> {
+    in_chunks(std::iter::once(bytes))
 }
 
-fn bare(line: &[u8]) -> &[u8] {
+/// Each line, without its end, after a change, all in one chunk.
+pub(super) fn each_line(lines: Lines<'_>, change: fn(&[u8]) -> Vec<u8>) -> Vec<Step> {
+    let changed = lines.iter().map(|line| change(bare(line)));
+    one_chunk(&changed.collect::<Vec<_>>().concat())
+}
+
+pub(super) fn bare(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\n").unwrap_or(line)
-}
-
-pub(super) fn crlf(lines: Lines<'_>) -> Vec<Step> {
-    each_line(lines, |line| [bare(line), b"\r\n"].concat())
-}
-
-pub(super) fn blank_lines(lines: Lines<'_>) -> Vec<Step> {
-    each_line(lines, |line| [b"\n \t", bare(line), b" \t\n\n"].concat())
-}
-
-pub(super) fn no_last_newline(lines: Lines<'_>) -> Vec<Step> {
-    let all = lines.concat();
-    one_chunk(&[bare(&all).to_vec()])
-}
-
-pub(super) fn bom(lines: Lines<'_>) -> Vec<Step> {
-    one_chunk(&[["\u{feff}".as_bytes(), &lines.concat()].concat()])
-}
-
-pub(super) fn two_on_a_line(lines: Lines<'_>) -> Vec<Step> {
-    each_line(lines, |line| bare(line).to_vec())
-}
-
-pub(super) fn pretty(lines: Lines<'_>) -> Vec<Step> {
-    each_line(lines, |line| {
-        let text = String::from_utf8_lossy(line).into_owned();
-        text.replacen('{', "{\n  ", 1).into_bytes()
-    })
-}
-
-pub(super) fn data_prefix(lines: Lines<'_>) -> Vec<Step> {
-    each_line(lines, |line| [b"data: ", line].concat())
 }
 
 pub(super) fn bad_line(lines: Lines<'_>) -> Vec<Step> {
     let (first, rest) = halves(lines);
-    let all = [
-        first,
-        &[b"Internal \x1b[31mproxy\x1b[0m error\n".to_vec()],
-        rest,
-    ]
-    .concat();
-    chunked(&all)
+    let bad = b"Internal \x1b[31mproxy\x1b[0m error\n".to_vec();
+    chunked(&[first, &[bad], rest].concat())
 }
 
 pub(super) fn cut_line(lines: Lines<'_>) -> Vec<Step> {
@@ -453,102 +231,32 @@ pub(super) fn cut_line(lines: Lines<'_>) -> Vec<Step> {
 /// 40 MiB: more than any client should keep of one line.
 pub(super) fn endless_line(_: Lines<'_>) -> Vec<Step> {
     let piece = vec![b'x'; 1 << 20];
-    in_chunks(
-        std::iter::once(&b"{\"message\":{\"content\":\""[..])
-            .chain((0..40).map(|_| piece.as_slice())),
-    )
+    let begin = &b"{\"message\":{\"content\":\""[..];
+    in_chunks(std::iter::once(begin).chain((0..40).map(|_| piece.as_slice())))
 }
 
 // ---- time ----
 
-pub(super) fn silent(_: Lines<'_>) -> Vec<Step> {
-    vec![send(HEAD), Step::Hang]
-}
-
-pub(super) fn never_answers(_: Lines<'_>) -> Vec<Step> {
-    vec![Step::Hang]
-}
-
-pub(super) fn late(lines: Lines<'_>) -> Vec<Step> {
-    let mut steps = vec![Step::Pause(Duration::from_secs(3))];
-    steps.extend(chunked(lines));
-    steps
+pub(super) fn pause(millis: u64) -> Step {
+    Step::Pause(Duration::from_millis(millis))
 }
 
 pub(super) fn gaps(lines: Lines<'_>) -> Vec<Step> {
-    let pause = Step::Pause(Duration::from_secs(1));
     let mut steps = chunked(lines);
     for at in [3, 2, 1] {
-        steps.insert(at.min(steps.len()), pause.clone());
+        steps.insert(at.min(steps.len()), pause(1_000));
     }
     steps
 }
 
 pub(super) fn drip(lines: Lines<'_>) -> Vec<Step> {
     const DROPS: usize = 200;
-    let bytes = one_byte_writes(lines).into_iter().enumerate();
-    bytes
-        .flat_map(|(index, step)| {
-            let pause = Step::Pause(Duration::from_millis(5));
-            [Some(step), (index < DROPS).then_some(pause)]
-        })
-        .flatten()
-        .collect()
-}
-
-pub(super) fn stall(lines: Lines<'_>) -> Vec<Step> {
-    let (first, _) = halves(lines);
-    let mut steps = chunked(first);
-    steps.pop();
-    steps.push(Step::Hang);
+    let mut steps = Vec::new();
+    for (index, step) in one_byte_writes(lines).into_iter().enumerate() {
+        steps.push(step);
+        if index < DROPS {
+            steps.push(pause(5));
+        }
+    }
     steps
-}
-
-pub(super) fn closes(_: Lines<'_>) -> Vec<Step> {
-    vec![Step::Close]
-}
-
-pub(super) fn resets(_: Lines<'_>) -> Vec<Step> {
-    vec![Step::Reset]
-}
-
-pub(super) fn reset_after_head(_: Lines<'_>) -> Vec<Step> {
-    vec![
-        send(HEAD),
-        Step::Pause(Duration::from_millis(50)),
-        Step::Reset,
-    ]
-}
-
-// ---- refusals ----
-
-/// `{"error":…}` with a status, as Ollama sends it before the first record.
-pub(super) fn error(status: &str, text: &str) -> Vec<Step> {
-    error_with(status, text, "")
-}
-
-fn error_with(status: &str, text: &str, more: &str) -> Vec<Step> {
-    let mut body = b"{\"error\":".to_vec();
-    quote(&mut body, text.as_bytes());
-    body.extend_from_slice(more.as_bytes());
-    body.push(b'}');
-    instead(status, "application/json; charset=utf-8", &body)
-}
-
-pub(super) fn unauthorized(_: Lines<'_>) -> Vec<Step> {
-    let more = ",\"signin_url\":\"https://ollama.com/connect?name=host&key=abc\"";
-    error_with("401 Unauthorized", "unauthorized", more)
-}
-
-pub(super) fn context_overflow(_: Lines<'_>) -> Vec<Step> {
-    error("400 Bad Request", &overflow(9000, 4096))
-}
-
-pub(super) fn error_html(_: Lines<'_>) -> Vec<Step> {
-    let body = b"<html><head><title>502 Bad Gateway</title></head></html>\n";
-    instead("502 Bad Gateway", "text/html", body)
-}
-
-pub(super) fn error_empty(_: Lines<'_>) -> Vec<Step> {
-    instead("403 Forbidden", "text/plain", b"")
 }

@@ -56,9 +56,9 @@ enum Act {
     /// These models are listed.
     Models(&'static [Model]),
     /// These records are sent.
-    Say(fn(&Chat, &Answer) -> Vec<Vec<u8>>),
+    Say(fn(&Chat, &Answer) -> say::Lines),
     /// The ordinary records go out like this.
-    Carry(fn(&[Vec<u8>]) -> Vec<Step>),
+    Carry(fn(carry::Lines<'_>) -> Vec<Step>),
     /// This status, this `{"error":…}`.
     Refuse(&'static str, &'static str),
 }
@@ -92,7 +92,7 @@ impl Scene {
         }
         match self.act {
             Act::Models(_) => None,
-            Act::Refuse(status, text) => Some(error(status, text)),
+            Act::Refuse(status, text) => Some(error(status, text, "")),
             Act::Say(say) => Some(chunked(&say(chat, answer))),
             Act::Carry(carry) => Some(carry(&ordinary(chat, answer, Pace::None))),
         }
