@@ -32,7 +32,9 @@ pub(super) struct Near {
 /// Looks for the nearest lines.
 pub(super) fn nearest_lines(file: &[u8], passage: &str) -> Option<Near> {
     let file = &file[..file.len().min(FILE_BYTES)];
-    let lines: Vec<&[u8]> = file.split(|b| *b == b'\n').collect();
+    // Behind the last line end there is no line.
+    let lines = file.strip_suffix(b"\n").unwrap_or(file);
+    let lines: Vec<&[u8]> = lines.split(|b| *b == b'\n').collect();
     let wanted: Vec<Vec<u8>> = passage
         .trim_matches('\n')
         .split('\n')

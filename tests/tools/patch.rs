@@ -227,6 +227,11 @@ fn what_is_said_of_a_hunk_without_a_place() {
         &(at(3)
             + "its lines do not stand in the file. Nearest: lines 3-4, which differ only in blanks:\nthree\nfour\nLine 4 is `four`, the hunk has `  four`."),
     );
+    // The hunk goes on behind the last line of the file.
+    refused(
+        "--- a/f\n+++ b/f\n@@ -9,3 +9,3 @@\n nine\n ten\n-eleven\n+11\n",
+        &(at(3) + "its lines do not stand in the file. Nearest: lines 9-10:\nnine\nten"),
+    );
     refused(
         "--- a/f\n+++ b/f\n@@ -3,2 +3,2 @@\n three\n-four\n+4\n@@ -4,2 +4,2 @@\n-four\n+vier\n five\n",
         "`f`, hunk 2 (line 7 of the patch): it changes lines that hunk 1 changes. Make one hunk of both.",
