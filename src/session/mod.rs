@@ -17,7 +17,7 @@
 //! open.rs     a session to go on with            tail.rs     its end, to be shown
 //! forward.rs  reading from the beginning, judged
 //! list.rs     all of them                        notice.rs   what is said about one
-//! spoken.rs   messages, read without a tree
+//! spoken.rs   messages, read without a tree    request.rs a request, to begin anew before it
 //! ```
 //!
 //! Invariant: what was committed survives a kill, a crash and a power cut. Invariant: two writers never overwrite each other: the second
@@ -39,6 +39,7 @@ mod notice;
 mod open;
 mod pointer;
 mod record;
+mod request;
 mod spoken;
 mod store;
 mod tail;
@@ -59,6 +60,7 @@ pub use pointer::Pointer;
 pub use record::{
     Author, Checkpoint, Edit, FrontEnd, Hash, Header, ModelRecord, Origin, Record, ToolStyle,
 };
+pub use request::Request;
 pub use store::Store;
 pub use tail::{Entry, Tail};
 pub use view::{shortened, view};

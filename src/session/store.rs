@@ -23,6 +23,7 @@ use super::log::{self, Log};
 use super::notice::OpenError;
 use super::open::{self, Opened};
 use super::record::{Header, Record};
+use super::request::Request;
 use super::tail::Tail;
 use crate::policy::Profile;
 use crate::sha256::{digest, hex};
@@ -135,6 +136,13 @@ impl Store {
             notices: loaded.notices,
             interrupted: None,
         })
+    }
+
+    /// A new session that begins as another one did before this request of it.
+    pub fn before(&self, id: &SessionId, request: &Request) -> Result<Opened, OpenError> {
+        let mut opened = self.fork(id, Some(request.before))?;
+        request.settle(&mut opened.log);
+        Ok(opened)
     }
 
     /// Gives a session another title.

@@ -16,8 +16,8 @@ use super::{Here, failed, one, row, wrong};
 use crate::commands::{session, undo};
 use crate::config::{Id, Source, Typed, UsageError, utf8};
 use crate::headless::out::{complain, exit, note, with_stdout};
-use crate::protocol::Message;
-use crate::session::{Listed, Passed, Record, SessionId, Store};
+use crate::protocol::TurnId;
+use crate::session::{Listed, Request, SessionId, Store};
 use crate::text::counted;
 use std::ffi::OsString;
 use std::io::Write;
@@ -203,10 +203,18 @@ pub(super) fn fork(here: &Here, typed: &Typed, words: &[OsString]) -> Result<u8,
         return Err(UsageError::Needs { flag, needs });
     }
     let (store, id) = here.named(one(typed, words)?)?;
-    let (until, text) = match number {
-        None => (None, None),
-        Some(number) => match request(store, &id, number) {
-            Ok((before, text)) => (Some(before), Some(text)),
+    let request = match number {
+        None => None,
+        Some(number) => match request(store, &id, Some(TurnId(number))) {
+            Ok(Ok(request)) => Some(request),
+            Ok(Err(TurnId(last))) => {
+                let has = match last {
+                    0 => "it has none".to_string(),
+                    last => format!("it has {last}"),
+                };
+                complain(&format!("session {} has no request {number}; {has}", id.0));
+                return Ok(exit::FAILED);
+            }
             Err(code) => return Ok(code),
         },
     };
@@ -216,7 +224,11 @@ pub(super) fn fork(here: &Here, typed: &Typed, words: &[OsString]) -> Result<u8,
             return Ok(code);
         }
     }
-    let mut opened = match store.fork(&id, until) {
+    let opened = match &request {
+        Some(request) => store.before(&id, request),
+        None => store.fork(&id, None),
+    };
+    let mut opened = match opened {
         Ok(opened) => opened,
         Err(error) => return Ok(failed(&error)),
     };
@@ -235,7 +247,7 @@ pub(super) fn fork(here: &Here, typed: &Typed, words: &[OsString]) -> Result<u8,
         where_it_ends.unwrap_or_default()
     ));
     let mut out = format!("{new}\n");
-    if let Some(text) = text {
+    if let Some(Request { text, .. }) = request {
         out.push_str(&text);
         if !text.ends_with('\n') {
             out.push('\n');
@@ -244,42 +256,14 @@ pub(super) fn fork(here: &Here, typed: &Typed, words: &[OsString]) -> Result<u8,
     Ok(say(&out))
 }
 
-/// The last record before a request, and the request's text. What is wrong is told; the exit code.
-fn request(store: &Store, id: &SessionId, number: u64) -> Result<(u64, String), u8> {
+/// A request of a session, or the number of its last turn. What cannot be read is told; the exit code.
+pub(in crate::commands) fn request(
+    store: &Store,
+    id: &SessionId,
+    turn: Option<TurnId>,
+) -> Result<Result<Request, TurnId>, u8> {
     let mut forward = store.forward(id).map_err(|error| failed(&error))?;
-    let (mut begun, mut text, mut last) = (None, None, 0);
-    loop {
-        let entry = match forward.next() {
-            Ok(Some(Passed::Record(entry))) => entry,
-            Ok(Some(Passed::Flaw(_))) => continue,
-            Ok(None) => break,
-            Err(error) => return Err(super::unreadable(id, &error)),
-        };
-        match entry.record {
-            Record::TurnStarted { turn, .. } => {
-                last = last.max(turn.0);
-                if turn.0 == number {
-                    (begun, text) = (Some(entry.seq), None);
-                }
-            }
-            Record::Message(Message::User { text: said }) if begun.is_some() && text.is_none() => {
-                text = Some(said);
-            }
-            _ => {}
-        }
-    }
-    match (begun, text) {
-        // The header stands before the first request.
-        (Some(begun), Some(text)) => Ok((begun.saturating_sub(1), text)),
-        _ => {
-            let has = match last {
-                0 => "it has none".to_string(),
-                last => format!("it has {last}"),
-            };
-            complain(&format!("session {} has no request {number}; {has}", id.0));
-            Err(exit::FAILED)
-        }
-    }
+    Request::find(&mut forward, turn).map_err(|error| super::unreadable(id, &error))
 }
 
 fn say(text: &str) -> u8 {

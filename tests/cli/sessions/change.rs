@@ -4,8 +4,8 @@ use super::kit::{Kit, header, id, title, turn, two_requests, user};
 use crate::support::run::standin;
 use std::fs;
 use zcoder::policy::Profile;
-use zcoder::protocol::TurnId;
-use zcoder::session::{Author, FrontEnd, SessionId};
+use zcoder::protocol::{Pending, TurnId, Way};
+use zcoder::session::{Author, FrontEnd, Record, SessionId};
 
 fn three() -> Kit {
     let kit = Kit::new();
@@ -232,6 +232,49 @@ fn a_fork_ends_before_a_request_and_prints_it() {
         "",
         "zcoder: --undo works only with --at\n",
     );
+}
+
+#[test]
+fn a_turn_without_a_request_gives_no_other_ones_text() {
+    let kit = Kit::new();
+    let own = Record::Shell {
+        id: "c1".to_string(),
+        command: "true".to_string(),
+        in_context: false,
+    };
+    let first = [header(1), title("t"), turn(1, "t"), user("one")];
+    let more = [turn(2, "t"), own, turn(3, "t"), user("three")];
+    let old = kit.session(1, &[first, more].concat());
+    kit.check(
+        &["sessions", "fork", &old, "--at", "2"],
+        1,
+        "",
+        &format!("zcoder: session {old} has no request 2; it has 3\n"),
+    );
+    let ran = kit.run(&["sessions", "fork", &old, "--at", "3"]);
+    assert!(ran.out.ends_with("\nthree\n"), "{ran:?}");
+}
+
+#[test]
+fn a_message_that_waited_is_given_back_and_waits_no_longer_in_a_fork() {
+    let kit = Kit::new();
+    let waits = Record::Accepted(Pending {
+        id: "m1".to_string(),
+        way: Way::Queue,
+        text: "list files".to_string(),
+    });
+    let settled = Record::Settled {
+        id: "m1".to_string(),
+        consumed: true,
+    };
+    let first = [header(1), title("t"), turn(1, "t"), user("one"), waits];
+    let more = [turn(2, "t"), user("list files"), settled.clone()];
+    let old = kit.session(1, &[&first[..], &more].concat());
+    let ran = kit.run(&["sessions", "fork", &old, "--at", "2"]);
+    let (new, text) = ran.out.split_once('\n').expect("two lines");
+    assert_eq!(text, "list files\n");
+    let fork = kit.store.open(&SessionId(new.to_string())).expect("a fork");
+    assert_eq!(fork.log.records().last(), Some(&settled));
 }
 
 #[test]
