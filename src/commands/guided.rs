@@ -29,6 +29,15 @@ use std::path::Path;
 /// Where a command wants changes and there are none.
 const NO_CHANGES: &str = "\n\nNo session has changed files here, so nothing is attached. Look at the work tree, for instance with git diff.";
 
+/// What begins with a slash and is no text; it hides a text of that name.
+const BUILT_IN: [(&str, &str); 2] = [
+    ("goal", "Works until a verifier agrees (zcoder help goals)"),
+    (
+        "retry",
+        "Sends the last request of a session again (zcoder help sessions)",
+    ),
+];
+
 /// Whether one of the flags is given.
 pub(super) fn prints(typed: &Typed) -> bool {
     let flags = [Id::PrintInstructions, Id::PrintSkills, Id::PrintCommands];
@@ -108,7 +117,8 @@ fn skills(guidance: &Guidance) -> String {
 }
 
 fn commands(prompts: &Prompts) -> String {
-    let mut names: Vec<&str> = Vec::new();
+    let mut names = BUILT_IN.map(|(name, _)| name).to_vec();
+    let built_in = BUILT_IN.map(|(name, what)| (format!("/{name}"), what.to_string(), true));
     let rows = prompts.all.iter().map(|prompt| {
         let name = format!("/{}", prompt.name);
         match &prompt.content {
@@ -128,7 +138,7 @@ fn commands(prompts: &Prompts) -> String {
             Err(why) => (name, format!("{}: {why}", prompt.shown), false),
         }
     });
-    table(rows.collect())
+    table(built_in.into_iter().chain(rows).collect())
 }
 
 /// Name, whether it is used, and what there is to say.
@@ -160,7 +170,9 @@ pub(super) fn expand(
         // `/tmp is full` names a folder.
         Expansion::Unknown { name } if Path::new("/").join(&name).exists() => return Ok(None),
         Expansion::Unknown { name } => {
-            let near = nearest(&name, prompts.names().into_iter()).map(str::to_string);
+            let names = prompts.names().into_iter();
+            let names = names.chain(BUILT_IN.map(|(name, _)| name));
+            let near = nearest(&name, names).map(str::to_string);
             return Err(UsageError::UnknownPrompt { given: name, near });
         }
         Expansion::Unusable { shown, why } => {

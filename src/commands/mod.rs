@@ -40,6 +40,7 @@ mod man;
 mod models;
 mod places;
 mod policy;
+mod retry;
 mod ring;
 mod rules;
 mod run;

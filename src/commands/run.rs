@@ -8,6 +8,7 @@
 //! zcoder -p 'fix it' < /dev/null        nothing attached
 //! zcoder -p '!make test'                no prompt: your own command (`engine/shell.rs`)
 //! zcoder -p '/goal make it pass'        no prompt: a goal (`engine/goal.rs`)
+//! zcoder --continue -p /retry           the last request again (`retry.rs`)
 //! ```
 //!
 //! Refused: an empty prompt, one that is not UTF-8, one on standard input over 256 KiB (a task must not lose its end unseen). An
@@ -18,6 +19,7 @@
 //! Read next: `headless/mod.rs`, then `engine/turn.rs`.
 
 use super::brought::{ALL, Brought, PERMISSIONS};
+use super::retry::Retry;
 use super::ring::Ring;
 use super::session::Kept;
 use super::{configured, guided, taps, undo};
@@ -82,13 +84,21 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     let root = workspace.root();
     let policy = super::policy::build(permissions, &settings.paths, root, &brought, checks);
     let places = brought.places(&settings.paths, &settings.guidance_names, root);
+    let retry = Retry::of(&task.prompt).transpose()?;
     task.expand(&Prompts::gather(&places), &settings.paths, &workspace)?;
-    let op = task.op()?;
+    let mut op = task.op()?;
     let guidance = match settings.guidance {
         true => Guidance::gather(places),
         false => Guidance::default(),
     };
-    let kept = Kept::find(&typed, &mut settings, workspace.root())?;
+    let (kept, again) = Kept::find(&typed, &mut settings, workspace.root(), retry)?;
+    if let Some(again) = again {
+        let code = again.prepare(&typed, &settings)?;
+        if code != exit::DONE {
+            return Ok(code);
+        }
+        op = again.op();
+    }
     let ring = kept.sessions().map(Ring::new).filter(|_| settings.wire);
     // Last: a refusal leaves no file behind that would stand in the way of the next try.
     let tap = open_tap(&settings, ring)?;
@@ -190,7 +200,7 @@ impl Task {
         paths: &Paths,
         workspace: &Workspace,
     ) -> Result<(), UsageError> {
-        if engine::goal_op(&self.prompt).is_some() {
+        if engine::goal_op(&self.prompt).is_some() || Retry::of(&self.prompt).is_some() {
             return Ok(());
         }
         if let Some(text) = guided::expand(
@@ -237,7 +247,7 @@ impl Task {
 }
 
 impl Task {
-    /// What it asks for: `/goal …` is about the goal, anything else a prompt.
+    /// What it asks for: `/goal …` is about the goal, anything else a prompt; `/retry` until the request is found that it means.
     fn op(self) -> Result<Op, UsageError> {
         let left_out = |what: &str| {
             if self.attachment.is_some() {
@@ -258,6 +268,9 @@ impl Task {
                 }),
             };
         }
+        if Retry::of(&self.prompt).is_some() {
+            left_out("a request that is sent again");
+        }
         let Some(goal) = engine::goal_op(&self.prompt) else {
             return Ok(Op::Prompt {
                 text: self.prompt,
@@ -265,7 +278,7 @@ impl Task {
             });
         };
         left_out("a goal");
-        let goal = goal.map_err(|cause| UsageError::Goal { cause })?;
+        let goal = goal.map_err(|cause| UsageError::Slash { cause })?;
         Ok(Op::Goal(goal))
     }
 }

@@ -4,6 +4,7 @@
 //! 20260821-090000123-x1y2z3a4      that one
 //! 20260821-09                      the only one that begins so; with several the newest are named
 //! --continue                       the one that was at work last
+//! --continue, /retry               a new one that begins as that one did before its last request
 //! ```
 //!
 //! Refused, with the next step: no session here, none that begins so (another folder's is told with that folder), several that do; one
@@ -13,11 +14,14 @@
 //!
 //! Read next: `session::Store`, `run.rs`.
 
+use super::retry::{Again, Retry};
 use crate::config::{Id, Settings, Source, Typed, UsageError};
 use crate::headless::out::note;
 use crate::model::{self, Think};
 use crate::policy::Profile;
-use crate::session::{Listed, Log, ModelRecord, Opened, Record, SessionId, Store, ToolStyle};
+use crate::session::{
+    Listed, Log, ModelRecord, Opened, Record, Request, SessionId, Store, ToolStyle,
+};
 use crate::sys::random;
 use crate::text;
 use std::io;
@@ -36,12 +40,13 @@ pub(super) struct Kept {
 
 impl Kept {
     /// As the command line and the settings have it; what is as it was in the session goes into the settings. A session that is to go
-    /// on is kept, whatever a variable or a file says.
+    /// on is kept, whatever a variable or a file says. With a retry one that begins anew, before the request that is found.
     pub(super) fn find(
         typed: &Typed,
         settings: &mut Settings,
         root: &Path,
-    ) -> Result<Kept, UsageError> {
+        retry: Option<Retry>,
+    ) -> Result<(Kept, Option<Again>), UsageError> {
         let ephemeral = typed.get(Id::Ephemeral);
         let ephemeral = ephemeral.filter(|given| matches!(given.source, Source::Flag(_)));
         let [last, id] = [Id::Continue, Id::Resume].map(|id| typed.get(id));
@@ -53,29 +58,41 @@ impl Kept {
             });
         }
         let goes_on = last.is_some() || id.is_some();
+        if let (false, Some(_)) = (goes_on, retry) {
+            let cause = "`/retry` sends the last request of a session again: name the session with --resume, or take the last one with \
+                         --continue";
+            let cause = cause.to_string();
+            return Err(UsageError::Slash { cause });
+        }
         if !goes_on && (settings.ephemeral || settings.preview) {
-            return Ok(Kept {
-                store: None,
-                log: None,
-            });
+            let (store, log) = (None, None);
+            return Ok((Kept { store, log }, None));
         }
         let store = store(settings, root, goes_on);
         if goes_on && store.is_none() {
             return Err(UsageError::NoState);
         }
+        let mut again = None;
         let log = match &store {
             Some(store) if goes_on => {
                 let id = match id {
                     Some(id) => pick(store, id.text()?)?,
                     None => last_one(store)?,
                 };
-                let log = open(store, &id)?;
+                let log = match retry {
+                    None => open(store, &id)?,
+                    Some(retry) => {
+                        let (log, found) = begin_anew(store, id, retry)?;
+                        again = Some(found);
+                        log
+                    }
+                };
                 as_before(&log, &mut settings.server.options);
                 Some(log)
             }
             Some(_) | None => None,
         };
-        Ok(Kept { store, log })
+        Ok((Kept { store, log }, again))
     }
 
     /// The folder with the sessions of the workspace; `None`: this run is kept nowhere.
@@ -205,6 +222,31 @@ fn open(store: &Store, id: &SessionId) -> Result<Log, UsageError> {
         ));
     }
     Ok(log)
+}
+
+/// A session that begins as this one did before its last request.
+fn begin_anew(store: &Store, id: SessionId, retry: Retry) -> Result<(Log, Again), UsageError> {
+    let failed = |error: String| refused(&id.0, error);
+    let forward = store.forward(&id);
+    let mut forward = forward.map_err(|error| failed(error.to_string()))?;
+    let found = Request::find(&mut forward, None);
+    let found = found.map_err(|error| failed(format!("it cannot be read to its end: {error}")))?;
+    let Ok(request) = found else {
+        let cause = format!("nothing to send again: session {} has no request", id.0);
+        return Err(UsageError::Slash { cause });
+    };
+    let opened = store.before(&id, &request);
+    let Opened { log, notices, .. } = opened.map_err(|error| failed(error.to_string()))?;
+    for notice in notices {
+        note(&format!("zcoder: {notice}"));
+    }
+    let again = Again {
+        retry,
+        of: id,
+        request,
+        to: log.id().clone(),
+    };
+    Ok((log, again))
 }
 
 /// What the user did not set now stays as it was in the session, so that its next request begins like its last one.

@@ -113,13 +113,31 @@ impl Session {
         })
     }
 
+    /// Whether there is anything of it that can be taken back.
+    fn is_known(&self) -> bool {
+        let known = |store: &Store| store.sessions().unwrap_or_default();
+        let edited = self.store.as_ref().map(known).unwrap_or_default();
+        self.id.as_ref().is_some_and(|id| edited.contains(id))
+    }
+
+    /// Of this turn and later ones those whose changes can be taken back, the last one first.
+    pub(super) fn edited(&self, from: u64) -> Vec<u64> {
+        let Some(store) = self.store.as_ref().filter(|_| self.is_known()) else {
+            return Vec::new();
+        };
+        let resolve = |path: &Path| self.workspace.writable(path);
+        let past = Past::open(store, self.id.as_deref(), &resolve);
+        // What keeps them from being found stands in the way of `zcoder undo` too, which says so.
+        let mut turns = past.and_then(|past| past.turns()).unwrap_or_default();
+        turns.retain(|turn| *turn >= from);
+        turns
+    }
+
     /// Takes back what this turn and later ones changed, the last one first, after a listing and a yes; the exit code.
     pub(super) fn take_back(&self, typed: &Typed, from: u64) -> u8 {
         let force = force(typed);
         let yes = typed.is_on(Id::Yes);
-        let known = |store: &Store| store.sessions().unwrap_or_default();
-        let edited = self.store.as_ref().map(known).unwrap_or_default();
-        if self.id.as_ref().is_none_or(|id| !edited.contains(id)) {
+        if !self.is_known() {
             note("no file changes to take back");
             return exit::DONE;
         }

@@ -126,8 +126,8 @@ pub enum UsageError {
         /// Those that understand it.
         belongs: &'static [Command],
     },
-    /// `/goal …` that cannot be meant.
-    Goal {
+    /// `/goal …` or `/retry …` that cannot be meant.
+    Slash {
         /// What is wrong with it.
         cause: String,
     },
@@ -379,7 +379,7 @@ impl fmt::Display for UsageError {
             UsageError::NoSession => f.write_str(
                 "this folder has no session to go on with; drop --continue to begin one",
             ),
-            UsageError::Goal { cause } => f.write_str(cause),
+            UsageError::Slash { cause } => f.write_str(cause),
             UsageError::EmptyPrompt { source } => write!(
                 f,
                 "the prompt from {source} is empty; say what to do: zcoder -p 'explain this project'"

@@ -557,7 +557,7 @@ pub const FLAGS: &[Flag] = &[
     flag(Id::PrintSkills, "--print-skills", Nothing, &[], RUN, G::Task,
         "list the Skills that the model would be given, and those that cannot be used, and do nothing else"),
     flag(Id::PrintCommands, "--print-commands", Nothing, &[], RUN, G::Task,
-        "list the prompt commands (`/review`) that -p understands, and do nothing else"),
+        "list the prompt commands (`/review`, `/retry`) that -p understands, and do nothing else"),
 
     Flag { short: Some('m'), files: All, ..flag(Id::Model, "--model", Value("NAME"), &["ZCODER_MODEL"], RUN, G::Server,
         "the model; without it the only one that has tools, or the one that is loaded. `zcoder models` lists them") },

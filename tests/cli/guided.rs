@@ -82,7 +82,9 @@ fn the_flags_print_what_would_be_used_and_what_not() {
     let ran = with(&temp, &["--print-commands"]);
     assert_eq!(
         ran.out,
-        "/init    used      Writes an AGENTS.md for this project (zcoder itself)\n\
+        "/goal    used      Works until a verifier agrees (zcoder help goals)\n\
+         /retry   used      Sends the last request of a session again (zcoder help sessions)\n\
+         /init    used      Writes an AGENTS.md for this project (zcoder itself)\n\
          /review  used      Reviews what the last session changed (zcoder itself)\n\
          /commit  used      Commits the changes in the work tree (zcoder itself)\n"
     );

@@ -5,5 +5,6 @@ mod change;
 mod crash;
 mod kit;
 mod read;
+mod retry;
 mod waiting;
 mod wire;
