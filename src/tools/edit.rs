@@ -385,6 +385,14 @@ pub(super) fn count_lines(count: u64) -> String {
     text::counted(count, "line")
 }
 
+/// `line 3`, `lines 3-5`.
+pub(super) fn line_numbers(first: u64, last: u64) -> String {
+    match first == last {
+        true => format!("line {first}"),
+        false => format!("lines {first}-{last}"),
+    }
+}
+
 /// Bytes for a failure text, clipped.
 pub(super) fn clip(text: &str, chars: usize) -> String {
     text::clip(&shown(text), chars).into_owned()

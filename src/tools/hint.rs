@@ -13,14 +13,22 @@
 //! begin, with the weight of its length. If at least half of the passage agrees on one place, that is it. Else the longest line of
 //! the passage is compared with every line of the file by its pairs of bytes (Dice's coefficient), and 0.6 is near.
 //!
-//! Limits: the first 4 MiB of a file, lines up to 400 bytes, 12 lines shown. Linear in both.
+//! Limits: lines that begin in the first 4 MiB of a file, lines up to 400 bytes, 12 lines of 400 characters shown. Linear in both.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
+
+use crate::diff::Lines;
+use crate::text;
+
+use super::edit::line_numbers;
 
 const FILE_BYTES: usize = 4 << 20;
 const LINE_BYTES: usize = 400;
 const SHOWN_LINES: usize = 12;
+/// Characters of a line that are shown.
+const LINE_CHARS: usize = 400;
 
 /// Lines (from 0) that the passage probably means, and whether they are the same but for blanks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,17 +38,43 @@ pub(super) struct Near {
 }
 
 /// Looks for the nearest lines.
-pub(super) fn nearest_lines(file: &[u8], passage: &str) -> Option<Near> {
-    let file = &file[..file.len().min(FILE_BYTES)];
-    // Behind the last line end there is no line.
-    let lines = file.strip_suffix(b"\n").unwrap_or(file);
-    let lines: Vec<&[u8]> = lines.split(|b| *b == b'\n').collect();
+pub(super) fn nearest_lines(file: &Lines<'_>, passage: &str) -> Option<Near> {
+    let numbers = (0..file.count()).take_while(|number| file.start(*number) < FILE_BYTES);
+    let lines: Vec<&[u8]> = numbers.map(|number| without_end(file, number)).collect();
     let wanted: Vec<Vec<u8>> = passage
         .trim_matches('\n')
         .split('\n')
         .map(|line| squeeze(line.as_bytes()))
         .collect();
     by_votes(&lines, &wanted).or_else(|| by_pairs(&lines, &wanted))
+}
+
+impl Near {
+    /// Which lines they are, then the lines themselves, each with its end.
+    pub(super) fn shown(&self, file: &Lines<'_>) -> String {
+        let numbers = line_numbers(self.lines.start as u64 + 1, self.lines.end as u64);
+        let how = match self.blanks_only {
+            true => ", which differ only in blanks",
+            false => "",
+        };
+        let mut text = format!(" Nearest: {numbers}{how}:\n");
+        for number in self.lines.clone() {
+            text.push_str(&text::clip(&real_line(file, number), LINE_CHARS));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A line of the file as text, without its end.
+pub(super) fn real_line<'a>(file: &Lines<'a>, number: usize) -> Cow<'a, str> {
+    let line = without_end(file, number);
+    text::repair(line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+fn without_end<'a>(file: &Lines<'a>, number: usize) -> &'a [u8] {
+    let line = file.get(number);
+    line.strip_suffix(b"\n").unwrap_or(line)
 }
 
 fn by_votes(lines: &[&[u8]], wanted: &[Vec<u8>]) -> Option<Near> {

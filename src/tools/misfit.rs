@@ -17,13 +17,10 @@ use crate::diff::{Hunk, Lines, Misfit, Unfit};
 use crate::text;
 
 use super::edit::clip;
-use super::hint::{Near, nearest_lines};
+use super::hint::{Near, nearest_lines, real_line};
 
 /// Faults told in one refusal.
 pub(super) const MAX_FAULTS: usize = 8;
-
-/// Characters of a real line that are shown.
-const LINE_CHARS: usize = 400;
 
 /// One text for each misfit, the first ones with real lines.
 pub(super) fn explain(
@@ -83,40 +80,20 @@ fn no_place(lines: &Lines<'_>, hunk: &Hunk<'_>) -> String {
         text.push_str(" They hold U+FFFD, which stands for bytes that are not UTF-8; choose lines without it.");
         return text;
     }
-    let Some(near) = nearest_lines(lines.text(), &wanted.join("\n")) else {
+    let Some(near) = nearest_lines(lines, &wanted.join("\n")) else {
         text.push_str(" Nothing in it is near. Read it with read_file.");
         return text;
     };
-    let numbers = match near.lines.len() {
-        1 => format!("line {}", near.lines.start + 1),
-        _ => format!("lines {}-{}", near.lines.start + 1, near.lines.end),
-    };
-    let how = if near.blanks_only {
-        ", which differ only in blanks"
-    } else {
-        ""
-    };
-    text.push_str(&format!(" Nearest: {numbers}{how}:\n"));
-    for number in near.lines.clone() {
-        text.push_str(&text::clip(&real(lines, number), LINE_CHARS));
-        text.push('\n');
-    }
+    text.push_str(&near.shown(lines));
     if let Some((number, wanted)) = first_difference(lines, &near, &wanted) {
         text.push_str(&format!(
             "Line {} is `{}`, the hunk has `{}`.",
             number + 1,
-            clip(&real(lines, number), 100),
+            clip(&real_line(lines, number), 100),
             clip(wanted, 100)
         ));
     }
     text
-}
-
-/// A line of the file without its end.
-fn real(lines: &Lines<'_>, number: usize) -> String {
-    let line = lines.get(number);
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    text::repair(line.strip_suffix(b"\r").unwrap_or(line)).into_owned()
 }
 
 /// The first line that is not as the hunk has it.
@@ -131,6 +108,7 @@ fn first_difference<'w>(
         .map(|line| line.trim_end())
         .skip_while(|line| line.is_empty());
     let pairs = near.lines.clone().zip(wanted);
-    let mut differing = pairs.filter(|(number, wanted)| real(lines, *number).trim_end() != *wanted);
+    let mut differing =
+        pairs.filter(|(number, wanted)| real_line(lines, *number).trim_end() != *wanted);
     differing.next()
 }

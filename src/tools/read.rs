@@ -23,15 +23,15 @@ use std::io::{self, Read};
 
 use crate::protocol::{Facts, ToolOutcome};
 use crate::sha256::digest;
-use crate::sys::simd;
 use crate::text;
 
 use super::content::{BOM, LineEnds, not_text};
-use super::edit::{clip, count_lines};
+use super::edit::{clip, count_lines, line_numbers};
 use super::outline::Outline;
 use super::outputs::Outputs;
 use super::range::{End, Range};
 use super::seen::Seen;
+use super::unified::line_ends;
 use super::workspace::{Purpose, Refusal, WsPath};
 use super::{Toolbox, done, failed, shown};
 
@@ -171,7 +171,7 @@ fn odd_note(bytes: &[u8]) -> Option<String> {
 
 fn too_large(source: &mut Source, head: Vec<u8>, limit: u64) -> io::Result<ToolOutcome> {
     let mut counted = head.len() as u64;
-    let mut line_ends = count_line_ends(&head);
+    let mut ends = line_ends(&head);
     let mut last = head.last().copied();
     let mut outline = Outline::new(&source.name);
     outline.feed(&head);
@@ -182,13 +182,13 @@ fn too_large(source: &mut Source, head: Vec<u8>, limit: u64) -> io::Result<ToolO
             break;
         }
         counted += n as u64;
-        line_ends += count_line_ends(&chunk[..n]);
+        ends += line_ends(&chunk[..n]);
         outline.feed(&chunk[..n]);
         last = Some(chunk[n - 1]);
     }
     let size = source.file.metadata()?.len().max(counted);
     let more = if size > counted { "more than " } else { "" };
-    let lines = line_ends + u64::from(last != Some(b'\n'));
+    let lines = ends + u64::from(last != Some(b'\n'));
     // A range that fits with its line numbers, by the average line.
     let fits = (limit / (counted / lines.max(1) + 8)).clamp(1, 400);
     let outline = match outline.finish() {
@@ -211,10 +211,6 @@ fn too_large(source: &mut Source, head: Vec<u8>, limit: u64) -> io::Result<ToolO
         count_lines(lines),
         text::grouped(limit),
     )))
-}
-
-fn count_line_ends(bytes: &[u8]) -> u64 {
-    simd::count_byte(bytes, b'\n') as u64
 }
 
 fn read_some(file: &mut File, chunk: &mut [u8]) -> io::Result<usize> {
@@ -302,10 +298,7 @@ fn shown_range(bytes: &[u8], end: End, first: u64, limit: u64) -> String {
             "the line is cut: at most {limit} bytes are shown at once; see the rest of it with run_command and cut -c"
         ),
     };
-    let lines = match last == first {
-        true => format!("line {first}"),
-        false => format!("lines {first}-{last}"),
-    };
+    let lines = line_numbers(first, last);
     out.push_str(&format!("[{lines}; {after}"));
     if let LineEnds::CrLf | LineEnds::Mixed = LineEnds::of(bytes) {
         out.push_str("; line ends are CRLF, edits keep them");

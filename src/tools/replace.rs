@@ -21,11 +21,11 @@
 
 use std::ops::Range;
 
-use crate::diff::Splice;
+use crate::diff::{Lines, Splice};
 use crate::protocol::ToolOutcome;
 use crate::text;
 
-use super::edit::{Before, Edit, clip, count_lines};
+use super::edit::{Before, Edit, clip, count_lines, line_numbers};
 use super::hint::nearest_lines;
 use super::matching::{Places, differing, find};
 use super::stub::first_stub;
@@ -136,11 +136,7 @@ fn report(name: &str, file: &[u8], range: &Range<usize>, new: &[u8]) -> String {
     let last = first + line_ends(&file[range.start..range.end.max(range.start + 1) - 1]);
     let now = line_ends(new) + 1;
     let old = last - first + 1;
-    let lines = if first == last {
-        format!("line {first}")
-    } else {
-        format!("lines {first}-{last}")
-    };
+    let lines = line_numbers(first, last);
     match now == old {
         true => format!("changed {lines} of `{name}`"),
         false => format!("changed {lines} of `{name}`: now {}", count_lines(now)),
@@ -195,28 +191,10 @@ fn not_found(name: &str, file: &[u8], old_text: &str, new_text: &str) -> String 
             return text;
         }
     }
-    match nearest_lines(file, bare.as_deref().unwrap_or(old_text)) {
+    let lines = Lines::new(file);
+    match nearest_lines(&lines, bare.as_deref().unwrap_or(old_text)) {
         Some(near) => {
-            let lines: Vec<&[u8]> = file
-                .split(|b| *b == b'\n')
-                .skip(near.lines.start)
-                .take(near.lines.len())
-                .collect();
-            let numbers = match near.lines.len() {
-                1 => format!("line {}", near.lines.start + 1),
-                _ => format!("lines {}-{}", near.lines.start + 1, near.lines.end),
-            };
-            let how = if near.blanks_only {
-                ", which differ only in blanks"
-            } else {
-                ""
-            };
-            text.push_str(&format!(" Nearest: {numbers}{how}:\n"));
-            for line in lines {
-                let line = line.strip_suffix(b"\r").unwrap_or(line);
-                text.push_str(&text::clip(&text::repair(line), 400));
-                text.push('\n');
-            }
+            text.push_str(&near.shown(&lines));
             text.push_str("Copy old_text exactly from the file and try again.");
         }
         None => text.push_str(
