@@ -27,6 +27,7 @@ use crate::sys::simd;
 use crate::text;
 
 use super::outputs::{MAX_KEPT_BYTES, Place};
+use super::unified::line_ends;
 use crate::text::grouped;
 
 /// Lines that look like errors.
@@ -135,7 +136,7 @@ impl Capture {
             self.marks.feed(bytes);
         }
         self.total += bytes.len() as u64;
-        self.line_ends += count_line_ends(bytes);
+        self.line_ends += line_ends(bytes);
         self.last = Some(last);
     }
 
@@ -166,27 +167,17 @@ impl Capture {
     pub(super) fn finish(mut self) -> Captured {
         self.marks.finish();
         let limit = self.head_limit + self.tail.limit;
-        let mut whole = Vec::new();
-        if self.total <= limit as u64 {
-            whole.extend_from_slice(&self.head);
-            whole.extend_from_slice(self.tail.bytes());
-            if repaired_len(&whole) <= limit {
-                return self.captured(plain(&whole), Kept::No);
+        let fits = self.total <= limit as u64;
+        let whole = fits.then(|| [&self.head, self.tail.bytes()].concat());
+        let (text, kept) = match whole.filter(|whole| repaired_len(whole) <= limit) {
+            Some(whole) => (plain(&whole), Kept::No),
+            None => {
+                // Few bytes, too, may be long when they are repaired: then they have to be kept after all.
+                self.keep(&[]);
+                let kept = self.kept();
+                (self.cut(&kept), kept)
             }
-            // Repair makes it too long: many bytes are not UTF-8. So it has to be kept after all.
-            self.keep(&[]);
-        }
-        let kept = self.kept();
-        let text = if whole.is_empty() {
-            self.cut(&self.head, self.tail.bytes(), &kept)
-        } else {
-            let (head, tail) = whole.split_at(self.head_limit.min(whole.len()));
-            self.cut(head, tail, &kept)
         };
-        self.captured(text, kept)
-    }
-
-    fn captured(&self, text: String, kept: Kept) -> Captured {
         Captured {
             text,
             bytes: self.total,
@@ -210,20 +201,19 @@ impl Capture {
     }
 
     /// Head, what is left out, tail.
-    fn cut(&self, head: &[u8], tail: &[u8], kept: &Kept) -> String {
-        let head = &head[..head_len(head, self.head_limit)];
+    fn cut(&self, kept: &Kept) -> String {
+        let head = &self.head[..head_len(&self.head, self.head_limit)];
+        let tail = self.tail.bytes();
         let tail = &tail[tail_start(tail, self.tail.limit)..];
         let hidden = self.total - head.len() as u64 - tail.len() as u64;
         // A line that was cut counts where its end is.
-        let tail_lines =
-            count_line_ends(tail) + u64::from(self.last != Some(b'\n') && !tail.is_empty());
-        let hidden_lines = self.lines() - (count_line_ends(head) + tail_lines).min(self.lines());
+        let tail_lines = line_ends(tail) + u64::from(self.last != Some(b'\n') && !tail.is_empty());
+        let hidden_lines = self.lines() - (line_ends(head) + tail_lines).min(self.lines());
         let mut out = plain(head);
         end_line(&mut out);
         let lines = match hidden_lines {
             0 => String::new(),
-            1 => "1 line, ".to_string(),
-            lines => format!("{} lines, ", grouped(lines)),
+            lines => text::counted(lines, "line") + ", ",
         };
         out.push_str(&format!(
             "[{lines}{} bytes not shown: {}]\n",
@@ -274,10 +264,6 @@ fn end_line(out: &mut String) {
     if !out.is_empty() && !out.ends_with('\n') {
         out.push('\n');
     }
-}
-
-fn count_line_ends(bytes: &[u8]) -> u64 {
-    bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
 }
 
 /// Bytes of the repaired text.

@@ -291,12 +291,8 @@ fn signal_name(number: i32) -> &'static str {
 }
 
 fn size(captured: &Captured) -> String {
-    let noun = if captured.lines == 1 { "line" } else { "lines" };
-    format!(
-        "{} {noun}, {} bytes",
-        text::grouped(captured.lines),
-        text::grouped(captured.bytes)
-    )
+    let lines = text::counted(captured.lines, "line");
+    format!("{lines}, {} bytes", text::grouped(captured.bytes))
 }
 
 /// Output on its way to a front end: merged by time, bounded by dropping the oldest.

@@ -38,7 +38,7 @@ use crate::protocol::{Facts, ToolOutcome};
 use crate::regex::{Cause, Options, Regex};
 use crate::sort;
 use crate::sys::Cancel;
-use crate::text::{self, grouped};
+use crate::text::{self, counted, grouped};
 
 use super::globs::globs;
 use super::problems::{listed, said};
@@ -263,7 +263,7 @@ impl Search {
 
     fn totals(&self, found: &Found, lines: u64) -> String {
         let kept = &found.kept;
-        let files = count(kept.total_files, "file", "files");
+        let files = counted(kept.total_files, "file");
         if kept.total == 0 && found.stop.is_some() {
             return "no match so far.".to_string();
         }
@@ -275,14 +275,12 @@ impl Search {
                     format!("no file to search: none is meant by `{path}`.")
                 }
                 (0, _) => format!("no file to search in `{}`.", shown(self.place.shown())),
-                (files, _) => format!(
-                    "no match for `{pattern}` in {}.",
-                    count(files, "file", "files")
-                ),
+                (files, _) => format!("no match for `{pattern}` in {}.", counted(files, "file")),
             };
         }
         if lines == kept.total {
-            return format!("{} in {files}.", count(lines, "match", "matches"));
+            let noun = if lines == 1 { "match" } else { "matches" };
+            return format!("{} {noun} in {files}.", grouped(lines));
         }
         let mut text = format!(
             "{} of {} matches in {files} shown; name a smaller path or more of the text",
@@ -349,7 +347,7 @@ impl Search {
         // Where enough was found nobody wants to hear of it.
         let mut parts = Vec::new();
         if found.binary > 0 {
-            parts.push(count(found.binary, "binary file", "binary files"));
+            parts.push(counted(found.binary, "binary file"));
         }
         if found.kept.total == 0 && found.ignored > 0 {
             parts.push(format!("{} ignored by rules", grouped(found.ignored)));
@@ -420,13 +418,6 @@ impl Found {
             ignored: 0,
             said: Vec::new(),
         }
-    }
-}
-
-fn count(number: u64, one: &str, many: &str) -> String {
-    match number {
-        1 => format!("1 {one}"),
-        _ => format!("{} {many}", grouped(number)),
     }
 }
 
