@@ -12,7 +12,7 @@
 //! Invariant: no decision looks at a text. Invariant: each remedy changes the next request, so the same bytes are never sent again from
 //! here (resends of the same bytes are `model`'s, within one chat).
 use super::decide::TurnEnd;
-use crate::model::Error;
+use crate::model::{Error, Why};
 use crate::protocol::Status;
 use crate::text;
 
@@ -40,7 +40,10 @@ pub(super) fn remedy(error: &Error, think_sent: bool, may_use_text: bool) -> Rem
         Error::UnreadableCall { detail } => {
             Remedy::Tell(text::clip(detail, DETAIL_CHARS).into_owned())
         }
-        Error::NoThinking { .. } if think_sent => Remedy::WithoutThink,
+        Error::Refused {
+            why: Why::NoThinking,
+            ..
+        } if think_sent => Remedy::WithoutThink,
         Error::NoTools { .. } if may_use_text => Remedy::TextStyle,
         Error::ContextOverflow { .. } => Remedy::Shorten(TurnEnd::new(status(error))),
         other => Remedy::End(TurnEnd::new(status(other))),
@@ -54,28 +57,19 @@ pub(super) fn status(error: &Error) -> Status {
         Error::Cancelled => Status::Cancelled,
         Error::ContextOverflow { .. } => Status::Limit { which: reason },
         Error::ModelMissing { .. }
-        | Error::BadModelName { .. }
-        | Error::NotAChatModel { .. }
         | Error::NoTools { .. }
-        | Error::BadKeepAlive { .. }
-        | Error::BadOption { .. } => Status::Unusable { reason },
+        | Error::Refused {
+            why: Why::BadModelName | Why::NotAChatModel | Why::BadKeepAlive | Why::BadOption,
+            ..
+        } => Status::Unusable { reason },
         Error::Http(_)
         | Error::Incomplete { .. }
         | Error::Malformed { .. }
         | Error::RecordTooLong { .. }
         | Error::UnreadableCall { .. }
-        | Error::NoThinking { .. }
+        | Error::Refused { .. }
         | Error::BadRequest { .. }
-        | Error::QueueFull { .. }
-        | Error::LoadFailed { .. }
-        | Error::LoadStalled { .. }
-        | Error::OutOfMemory { .. }
-        | Error::RunnerDied { .. }
-        | Error::TemplateRejects { .. }
         | Error::SignIn { .. }
-        | Error::CloudDisabled { .. }
-        | Error::RemoteRefused { .. }
-        | Error::Limited { .. }
         | Error::Unauthorized { .. }
         | Error::WrongHost { .. }
         | Error::Redirect { .. }
@@ -115,7 +109,12 @@ mod tests {
             model: model(),
             others: Vec::new(),
         };
-        let no_thinking = Error::NoThinking { model: model() };
+        let refused = |why| Error::Refused {
+            why,
+            model: model(),
+            detail: detail(),
+        };
+        let no_thinking = refused(Why::NoThinking);
         let incomplete = Error::Incomplete {
             detail: detail(),
             partial: String::new(),
@@ -134,8 +133,7 @@ mod tests {
         check(&overflow, true, true, "shorten, else limit: {error}");
         check(&incomplete, true, true, "server failed: {error}");
         check(&Error::Cancelled, true, true, "cancelled");
-        let option = Error::BadOption { detail: detail() };
-        check(&option, true, true, "unusable: {error}");
+        check(&refused(Why::BadOption), true, true, "unusable: {error}");
     }
 
     #[test]

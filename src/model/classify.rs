@@ -18,7 +18,8 @@
 //!
 //! Read next: `error.rs`.
 
-use super::Error;
+use super::{Error, Why};
+use crate::http::Head;
 use crate::json::{Tree, Value};
 use crate::text;
 
@@ -38,29 +39,15 @@ pub(super) struct Asked<'a> {
     pub address: &'a str,
 }
 
-/// An answer that is no success.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Refusal<'a> {
-    pub status: u16,
-    pub content_type: Option<&'a str>,
-    pub location: Option<&'a str>,
-    pub body: &'a [u8],
-}
-
 /// What is wrong with an answer that is not 200, or is 200 but not of this protocol.
-pub(super) fn refusal(asked: Asked<'_>, refusal: Refusal<'_>) -> Error {
-    let Refusal {
-        status,
-        content_type,
-        location,
-        body,
-    } = refusal;
+pub(super) fn refusal(asked: Asked<'_>, head: &Head, body: &[u8]) -> Error {
+    let status = head.status;
     let address = asked.address.to_string();
     if (300..400).contains(&status) {
         return Error::Redirect {
             status,
             address,
-            location: location.map(str::to_string),
+            location: head.header("location").map(str::to_string),
         };
     }
     if let Ok(tree) = Tree::parse(body) {
@@ -70,18 +57,38 @@ pub(super) fn refusal(asked: Asked<'_>, refusal: Refusal<'_>) -> Error {
             return words(asked, status, &said);
         }
     }
-    let detail = start_of(body);
     match status {
         401 | 407 => Error::Unauthorized { status, address },
         403 if body.is_empty() => Error::WrongHost { address },
-        429 => Error::Limited { detail },
-        408 | 500..=599 => Error::Server { status, detail },
-        _ => Error::NotOllama {
+        429 => refused(Why::Limited, asked.model, &start_of(body)),
+        408 | 500..=599 => Error::Server {
             status,
-            address,
-            content_type: content_type.map(str::to_string),
-            start: detail,
+            detail: start_of(body),
         },
+        _ => not_ollama(asked.address, status, head.header("content-type"), body),
+    }
+}
+
+/// Something else answers there.
+pub(super) fn not_ollama(
+    address: &str,
+    status: u16,
+    content_type: Option<&str>,
+    body: &[u8],
+) -> Error {
+    Error::NotOllama {
+        status,
+        address: address.to_string(),
+        content_type: content_type.map(str::to_string),
+        start: start_of(body),
+    }
+}
+
+fn refused(why: Why, model: &str, detail: &str) -> Error {
+    Error::Refused {
+        why,
+        model: model.to_string(),
+        detail: detail.to_string(),
     }
 }
 
@@ -158,13 +165,37 @@ impl Said {
     }
 }
 
-/// The catalogue. Order matters where a text fits two rows: what the engine acts on comes first.
+/// What texts mean that one sentence answers: any of these, of which every part between two `…` must be there. Order matters where a
+/// text fits two rows.
+#[rustfmt::skip] // a table
+const CATALOGUE: &[(Why, &[&str])] = &[
+    (Why::NoThinking, &["does not support thinking"]),
+    (Why::NotAChatModel, &["does not support chat", "does not support generate"]),
+    (Why::BadModelName, &["model is required", "invalid model name"]),
+    (Why::CloudDisabled, &["ollama cloud is disabled"]),
+    (Why::RemoteRefused, &["cannot run this remote model"]),
+    (Why::OutOfMemory, &["out of memory", "cudamalloc failed", "failed to allocate", "unable to load full model on gpu",
+        "model requires…available"]),
+    (Why::LoadStalled, &["timed out waiting for"]),
+    (Why::LoadFailed, &["process has terminated", "error loading model", "incompatible with your version of ollama",
+        "unable to load model", "failed to load model"]),
+    (Why::RunnerDied, &["runner has unexpectedly stopped", "an error was encountered while running the model"]),
+    (Why::BadOption, &["option…must be of type"]),
+    (Why::TemplateRejects, &["jinja", "raise_exception", "roles must alternate", "template:", "chat template"]),
+];
+
+/// The server's parser gave up on what the model wrote.
+#[rustfmt::skip] // a table
+const UNREADABLE_CALL: &[&str] = &["error parsing tool call", "failed to parse tool call", "xml syntax error", "failed to parse json",
+    "failed to parse xml", "mismatched arg_key", "invalid tool call arguments", "expected element type", "tool '…not found"];
+
+/// What the server said. What the engine acts on comes first.
 fn words(asked: Asked<'_>, status: u16, said: &Said) -> Error {
     let lower = said.message.to_lowercase();
-    let has = |part: &str| lower.contains(part);
-    let any = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
-    let model = || asked.model.to_string();
-    let detail = || text::clip(&said.message, DETAIL_CHARS).into_owned();
+    let has = |text: &str| text.split('…').all(|part| lower.contains(part));
+    let any = |texts: &[&str]| texts.iter().any(|text| has(text));
+    let not_ollama = || not_ollama(asked.address, status, None, said.message.as_bytes());
+    let detail = text::clip(&said.message, DETAIL_CHARS).into_owned();
     // Many words only mean something before the first record or in a stream; 200 is a record.
     let is_refused = status == 400 || status == 200;
     let too_long = any(&["exceed", "longer", "too long", "too large"]);
@@ -176,141 +207,47 @@ fn words(asked: Asked<'_>, status: u16, said: &Said) -> Error {
     {
         // The last: an old server cut the only user message away and then missed it.
         return Error::ContextOverflow {
-            detail: detail(),
+            detail,
             prompt_tokens: said.prompt_tokens,
             window: said.window,
         };
     }
-    if any(UNREADABLE_CALL) || (has("tool '") && has("not found")) {
+    if any(UNREADABLE_CALL) {
         return Error::UnreadableCall {
             detail: said.message.clone(), // whole: it may hold the call
         };
     }
     if has("does not support tools") {
         return Error::NoTools {
-            model: model(),
+            model: asked.model.to_string(),
             others: Vec::new(),
         };
     }
-    if has("does not support thinking") {
-        return Error::NoThinking { model: model() };
-    }
-    if any(&["does not support chat", "does not support generate"]) {
-        return Error::NotAChatModel { model: model() };
-    }
     if has("unexpected endpoint or method") {
-        return Error::NotOllama {
-            status,
-            address: asked.address.to_string(),
-            content_type: None,
-            start: start_of(said.message.as_bytes()),
-        };
+        return not_ollama();
     }
-    if status == 404 && has("model") && has("not found") {
+    if status == 404 && has("model…not found") {
         return Error::ModelMissing {
-            model: model(),
+            model: asked.model.to_string(),
             near: Vec::new(),
             address: asked.address.to_string(),
         };
-    }
-    if any(&["model is required", "invalid model name"]) {
-        return Error::BadModelName { model: model() };
     }
     if said.signin_url.is_some() || (status == 401 && has("unauthorized")) {
         return Error::SignIn {
             url: said.signin_url.clone(),
         };
     }
-    if has("ollama cloud is disabled") {
-        return Error::CloudDisabled { model: model() };
-    }
-    if has("cannot run this remote model") {
-        return Error::RemoteRefused { model: model() };
-    }
-    if any(OUT_OF_MEMORY) || (has("model requires") && has("available")) {
-        return Error::OutOfMemory {
-            model: model(),
-            detail: detail(),
-        };
-    }
-    if has("timed out waiting for") {
-        return Error::LoadStalled {
-            model: model(),
-            detail: detail(),
-        };
-    }
-    if any(LOAD_FAILED) {
-        return Error::LoadFailed {
-            model: model(),
-            detail: detail(),
-        };
-    }
-    if any(RUNNER_DIED) {
-        return Error::RunnerDied { detail: detail() };
-    }
-    if has("must be of type") && has("option") {
-        return Error::BadOption { detail: detail() };
-    }
-    if any(TEMPLATE_REJECTS) {
-        return Error::TemplateRejects { detail: detail() };
+    let refused = |why| refused(why, asked.model, &detail);
+    if let Some((why, _)) = CATALOGUE.iter().find(|(_, texts)| any(texts)) {
+        return refused(*why);
     }
     match status {
-        400 if lower.starts_with("time: ") => Error::BadKeepAlive { detail: detail() },
-        404 | 405 => Error::NotOllama {
-            status,
-            address: asked.address.to_string(),
-            content_type: None,
-            start: start_of(said.message.as_bytes()),
-        },
-        400..=407 | 409..=428 | 430..=499 => Error::BadRequest {
-            status,
-            detail: detail(),
-        },
-        429 => Error::Limited { detail: detail() },
-        503 => Error::QueueFull { detail: detail() },
-        _ => Error::Server {
-            status,
-            detail: detail(),
-        },
+        400 if lower.starts_with("time: ") => refused(Why::BadKeepAlive),
+        404 | 405 => not_ollama(),
+        400..=407 | 409..=428 | 430..=499 => Error::BadRequest { status, detail },
+        429 => refused(Why::Limited),
+        503 => refused(Why::QueueFull),
+        _ => Error::Server { status, detail },
     }
 }
-
-/// The server's parser gave up on what the model wrote.
-const UNREADABLE_CALL: &[&str] = &[
-    "error parsing tool call",
-    "failed to parse tool call",
-    "xml syntax error",
-    "failed to parse json",
-    "failed to parse xml",
-    "mismatched arg_key",
-    "invalid tool call arguments",
-    "expected element type",
-];
-
-const OUT_OF_MEMORY: &[&str] = &[
-    "out of memory",
-    "cudamalloc failed",
-    "failed to allocate",
-    "unable to load full model on gpu",
-];
-
-const LOAD_FAILED: &[&str] = &[
-    "process has terminated",
-    "error loading model",
-    "incompatible with your version of ollama",
-    "unable to load model",
-    "failed to load model",
-];
-
-const RUNNER_DIED: &[&str] = &[
-    "runner has unexpectedly stopped",
-    "an error was encountered while running the model",
-];
-
-const TEMPLATE_REJECTS: &[&str] = &[
-    "jinja",
-    "raise_exception",
-    "roles must alternate",
-    "template:",
-    "chat template",
-];

@@ -68,11 +68,6 @@ pub enum Error {
         /// The server.
         address: String,
     },
-    /// The name is empty or cannot be a model's name.
-    BadModelName {
-        /// As asked for.
-        model: String,
-    },
     /// The model has no template for tools.
     NoTools {
         /// As asked for.
@@ -80,23 +75,12 @@ pub enum Error {
         /// Models on this server that can use tools.
         others: Vec<String>,
     },
-    /// `think` was sent to a model that cannot think: send again without it.
-    NoThinking {
+    /// Another row of the catalogue: its sentence needs no more than the name and the words.
+    Refused {
+        /// Which.
+        why: Why,
         /// As asked for.
         model: String,
-    },
-    /// An embedding model, for example.
-    NotAChatModel {
-        /// As asked for.
-        model: String,
-    },
-    /// `keep_alive` was refused.
-    BadKeepAlive {
-        /// The server's words.
-        detail: String,
-    },
-    /// An option has the wrong type.
-    BadOption {
         /// The server's words.
         detail: String,
     },
@@ -107,61 +91,10 @@ pub enum Error {
         /// The server's words.
         detail: String,
     },
-    /// Too many requests wait already.
-    QueueFull {
-        /// The server's words.
-        detail: String,
-    },
-    /// The model cannot be loaded.
-    LoadFailed {
-        /// As asked for.
-        model: String,
-        /// The server's words.
-        detail: String,
-    },
-    /// Loading made no progress for the server's own limit.
-    LoadStalled {
-        /// As asked for.
-        model: String,
-        /// The server's words.
-        detail: String,
-    },
-    /// Not enough memory for the model with this window.
-    OutOfMemory {
-        /// As asked for.
-        model: String,
-        /// The server's words.
-        detail: String,
-    },
-    /// The process that runs the model died.
-    RunnerDied {
-        /// The server's words.
-        detail: String,
-    },
-    /// The model's template refuses the messages.
-    TemplateRejects {
-        /// The server's words.
-        detail: String,
-    },
     /// The model runs in the cloud and nobody is signed in.
     SignIn {
         /// Where to sign in.
         url: Option<String>,
-    },
-    /// The server refuses cloud models.
-    CloudDisabled {
-        /// As asked for.
-        model: String,
-    },
-    /// The server may not forward this model.
-    RemoteRefused {
-        /// As asked for.
-        model: String,
-    },
-    /// 429.
-    Limited {
-        /// The server's words.
-        detail: String,
     },
     /// 401 or 407 by something in front of the server.
     Unauthorized {
@@ -204,21 +137,92 @@ pub enum Error {
     },
 }
 
+/// What the server refuses, where [`Error::Refused`] says all there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The name is empty or cannot be a model's name.
+    BadModelName,
+    /// `think` was sent to a model that cannot think: send again without it.
+    NoThinking,
+    /// An embedding model, for example.
+    NotAChatModel,
+    /// `keep_alive` was refused.
+    BadKeepAlive,
+    /// An option has the wrong type.
+    BadOption,
+    /// Too many requests wait already.
+    QueueFull,
+    /// The model cannot be loaded.
+    LoadFailed,
+    /// Loading made no progress for the server's own limit.
+    LoadStalled,
+    /// Not enough memory for the model with this window.
+    OutOfMemory,
+    /// The process that runs the model died.
+    RunnerDied,
+    /// The model's template refuses the messages.
+    TemplateRejects,
+    /// The server refuses cloud models.
+    CloudDisabled,
+    /// The server may not forward this model.
+    RemoteRefused,
+    /// 429.
+    Limited,
+}
+
+impl Why {
+    /// What a person reads; `$m` is the model, `$d` the server's words.
+    #[rustfmt::skip] // a table
+    fn sentence(self) -> &'static str {
+        match self {
+            Why::BadModelName => "`$m` is no name of a model; `zcoder models` lists those of the server",
+            Why::NoThinking => "`$m` does not support thinking; leave `--think` out",
+            Why::NotAChatModel => "`$m` cannot chat (an embedding model?); choose another with `--model`",
+            Why::BadKeepAlive => "the server refuses the value of `--keep-alive` ($d); write seconds or a duration such as `10m`",
+            Why::BadOption => "the server refuses an option: $d; correct it in the settings",
+            Why::QueueFull => "the server is busy ($d); wait for its other requests, or raise OLLAMA_MAX_QUEUE there",
+            Why::LoadFailed => "`$m` cannot be loaded: $d; update Ollama, or get the model again with `ollama pull $m`",
+            Why::LoadStalled => "loading `$m` made no progress: $d; check memory and disk of the server, or raise OLLAMA_LOAD_TIMEOUT there",
+            Why::OutOfMemory => "not enough memory for `$m`: $d; choose a smaller model with `--model` or a smaller window with `--context-window`",
+            Why::RunnerDied => "the process that runs the model ended: $d; the server's log says why; a smaller window (`--context-window`) may help",
+            Why::TemplateRejects => "the model's template refuses the messages: $d; `--record FILE` keeps the request for a report; another model may accept it",
+            Why::CloudDisabled => "`$m` runs in Ollama's cloud, and this server has the cloud disabled; choose a local model with `--model`",
+            Why::RemoteRefused => "this server may not forward `$m` to another host; OLLAMA_REMOTES there lists the allowed ones",
+            Why::Limited => "the server limits requests: $d; try again later",
+        }
+    }
+}
+
 impl Error {
     /// How often the same bytes may be sent again in one model call, resends for other reasons counted, and how long to wait
     /// before the first one (twice that before the second).
     pub(super) fn resends(&self, delays: &Delays) -> (u32, Duration) {
         match self {
-            Error::Http(error) => (u32::from(closed_early(error)), Duration::ZERO),
-            Error::RunnerDied { .. } => (1, Duration::ZERO),
-            Error::OutOfMemory { .. } => (1, delays.unloading),
-            Error::QueueFull { .. } | Error::Limited { .. } => (2, delays.busy),
+            // A connection that stood and was dropped before any byte of an answer: the one failure of the wire that may be an
+            // accident. Nothing was sent when connecting failed, and a time-out would only begin the same wait (and the load) again.
+            Error::Http(http::Error::ClosedEarly { .. }) => (1, Duration::ZERO),
+            Error::Refused { why, .. } => match why {
+                Why::RunnerDied => (1, Duration::ZERO),
+                Why::OutOfMemory => (1, delays.unloading),
+                Why::QueueFull | Why::Limited => (2, delays.busy),
+                Why::BadModelName
+                | Why::NoThinking
+                | Why::NotAChatModel
+                | Why::BadKeepAlive
+                | Why::BadOption
+                | Why::LoadFailed
+                | Why::LoadStalled
+                | Why::TemplateRejects
+                | Why::CloudDisabled
+                | Why::RemoteRefused => (0, Duration::ZERO),
+            },
             Error::Server { status: 500, .. } => (1, delays.busy),
             Error::Server {
                 status: 408 | 502 | 503 | 504,
                 ..
             } => (2, delays.busy),
-            Error::Server { .. }
+            Error::Http(_)
+            | Error::Server { .. }
             | Error::Cancelled
             | Error::Incomplete { .. }
             | Error::Malformed { .. }
@@ -226,31 +230,15 @@ impl Error {
             | Error::ContextOverflow { .. }
             | Error::UnreadableCall { .. }
             | Error::ModelMissing { .. }
-            | Error::BadModelName { .. }
             | Error::NoTools { .. }
-            | Error::NoThinking { .. }
-            | Error::NotAChatModel { .. }
-            | Error::BadKeepAlive { .. }
-            | Error::BadOption { .. }
             | Error::BadRequest { .. }
-            | Error::LoadFailed { .. }
-            | Error::LoadStalled { .. }
-            | Error::TemplateRejects { .. }
             | Error::SignIn { .. }
-            | Error::CloudDisabled { .. }
-            | Error::RemoteRefused { .. }
             | Error::Unauthorized { .. }
             | Error::WrongHost { .. }
             | Error::Redirect { .. }
             | Error::NotOllama { .. } => (0, Duration::ZERO),
         }
     }
-}
-
-/// A connection that stood and was dropped before any byte of an answer: the one failure of the wire that may be an accident.
-/// Nothing was sent when connecting failed, and a time-out would only begin the same wait (and the load) again.
-fn closed_early(error: &http::Error) -> bool {
-    matches!(error, http::Error::ClosedEarly { .. })
 }
 
 impl From<http::Error> for Error {
@@ -282,12 +270,10 @@ impl fmt::Display for Error {
         match self {
             Error::Http(error) => write!(f, "{error}{}", next_step(error)),
             Error::Cancelled => f.write_str("cancelled"),
-            Error::Incomplete { detail, partial: _ } => {
-                write!(
-                    f,
-                    "the reply is incomplete: {detail}; nothing of it was run; ask again"
-                )
-            }
+            Error::Incomplete { detail, partial: _ } => write!(
+                f,
+                "the reply is incomplete: {detail}; nothing of it was run; ask again"
+            ),
             Error::Malformed { cause, start } => {
                 write!(
                     f,
@@ -324,13 +310,11 @@ impl fmt::Display for Error {
                     "; compact the conversation or set a larger window with `--context-window`",
                 )
             }
-            Error::UnreadableCall { detail } => {
-                write!(
-                    f,
-                    "the server could not read the tool call that the model wrote: {}",
-                    short(detail)
-                )
-            }
+            Error::UnreadableCall { detail } => write!(
+                f,
+                "the server could not read the tool call that the model wrote: {}",
+                short(detail)
+            ),
             Error::ModelMissing {
                 model,
                 near,
@@ -342,12 +326,6 @@ impl fmt::Display for Error {
                 }
                 write!(f, "get it with `ollama pull {model}`")
             }
-            Error::BadModelName { model } => {
-                write!(
-                    f,
-                    "`{model}` is no name of a model; `zcoder models` lists those of the server"
-                )
-            }
             Error::NoTools { model, others } => {
                 write!(f, "`{model}` does not support tools; ")?;
                 if others.is_empty() {
@@ -357,122 +335,40 @@ impl fmt::Display for Error {
                 }
                 f.write_str("or describe the tools in text with `--tool-style text`")
             }
-            Error::NoThinking { model } => {
-                write!(
-                    f,
-                    "`{model}` does not support thinking; leave `--think` out"
-                )
+            Error::Refused { why, model, detail } => {
+                let mut parts = why.sentence().split('$');
+                f.write_str(parts.next().unwrap_or_default())?;
+                for part in parts {
+                    let (what, rest) = part.split_at(1);
+                    match what {
+                        "m" => f.write_str(model)?,
+                        _ => f.write_str(&short(detail))?,
+                    }
+                    f.write_str(rest)?;
+                }
+                Ok(())
             }
-            Error::NotAChatModel { model } => {
-                write!(
-                    f,
-                    "`{model}` cannot chat (an embedding model?); choose another with `--model`"
-                )
-            }
-            Error::BadKeepAlive { detail } => {
-                write!(
-                    f,
-                    "the server refuses the value of `--keep-alive` ({}); write seconds or a duration such as `10m`",
-                    short(detail)
-                )
-            }
-            Error::BadOption { detail } => {
-                write!(
-                    f,
-                    "the server refuses an option: {}; correct it in the settings",
-                    short(detail)
-                )
-            }
-            Error::BadRequest { status, detail } => {
-                write!(
-                    f,
-                    "the server finds the request wrong (status {status}: {}); this is a bug in zcoder or a server that is too old: `--record FILE` keeps the request",
-                    short(detail)
-                )
-            }
-            Error::QueueFull { detail } => {
-                write!(
-                    f,
-                    "the server is busy ({}); wait for its other requests, or raise OLLAMA_MAX_QUEUE there",
-                    short(detail)
-                )
-            }
-            Error::LoadFailed { model, detail } => {
-                write!(
-                    f,
-                    "`{model}` cannot be loaded: {}; update Ollama, or get the model again with `ollama pull {model}`",
-                    short(detail)
-                )
-            }
-            Error::LoadStalled { model, detail } => {
-                write!(
-                    f,
-                    "loading `{model}` made no progress: {}; check memory and disk of the server, or raise OLLAMA_LOAD_TIMEOUT there",
-                    short(detail)
-                )
-            }
-            Error::OutOfMemory { model, detail } => {
-                write!(
-                    f,
-                    "not enough memory for `{model}`: {}; choose a smaller model with `--model` or a smaller window with `--context-window`",
-                    short(detail)
-                )
-            }
-            Error::RunnerDied { detail } => {
-                write!(
-                    f,
-                    "the process that runs the model ended: {}; the server's log says why; a smaller window (`--context-window`) may help",
-                    short(detail)
-                )
-            }
-            Error::TemplateRejects { detail } => {
-                write!(
-                    f,
-                    "the model's template refuses the messages: {}; `--record FILE` keeps the request for a report; another model may accept it",
-                    short(detail)
-                )
-            }
-            Error::SignIn { url: Some(url) } => {
-                write!(
-                    f,
-                    "this model runs in Ollama's cloud and nobody is signed in; run `ollama signin` or open {}",
-                    short(url)
-                )
-            }
+            Error::BadRequest { status, detail } => write!(
+                f,
+                "the server finds the request wrong (status {status}: {}); this is a bug in zcoder or a server that is too old: `--record FILE` keeps the request",
+                short(detail)
+            ),
+            Error::SignIn { url: Some(url) } => write!(
+                f,
+                "this model runs in Ollama's cloud and nobody is signed in; run `ollama signin` or open {}",
+                short(url)
+            ),
             Error::SignIn { url: None } => f.write_str(
                 "this model runs in Ollama's cloud and nobody is signed in; run `ollama signin`",
             ),
-            Error::CloudDisabled { model } => {
-                write!(
-                    f,
-                    "`{model}` runs in Ollama's cloud, and this server has the cloud disabled; choose a local model with `--model`"
-                )
-            }
-            Error::RemoteRefused { model } => {
-                write!(
-                    f,
-                    "this server may not forward `{model}` to another host; OLLAMA_REMOTES there lists the allowed ones"
-                )
-            }
-            Error::Limited { detail } => {
-                write!(
-                    f,
-                    "the server limits requests: {}; try again later",
-                    short(detail)
-                )
-            }
-            Error::Unauthorized { status, address } => {
-                write!(
-                    f,
-                    "{address} wants credentials (status {status}); Ollama itself has none, so a proxy stands before it: give it its header with `--header`"
-                )
-            }
-            Error::WrongHost { address } => {
-                write!(
-                    f,
-                    "{address} refuses this name (status 403 without a word); a server that listens on loopback accepts only local names: use `localhost` or its IP address, or set OLLAMA_HOST=0.0.0.0 for the server"
-                )
-            }
+            Error::Unauthorized { status, address } => write!(
+                f,
+                "{address} wants credentials (status {status}); Ollama itself has none, so a proxy stands before it: give it its header with `--header`"
+            ),
+            Error::WrongHost { address } => write!(
+                f,
+                "{address} refuses this name (status 403 without a word); a server that listens on loopback accepts only local names: use `localhost` or its IP address, or set OLLAMA_HOST=0.0.0.0 for the server"
+            ),
             Error::Redirect {
                 status,
                 address,
@@ -513,19 +409,15 @@ impl fmt::Display for Error {
                     short(detail)
                 )
             }
-            Error::Server { status, detail } if detail.is_empty() => {
-                write!(
-                    f,
-                    "the server failed without a word (status {status}); its log says why"
-                )
-            }
-            Error::Server { status, detail } => {
-                write!(
-                    f,
-                    "the server failed (status {status}): {}; its log may say more",
-                    short(detail)
-                )
-            }
+            Error::Server { status, detail } if detail.is_empty() => write!(
+                f,
+                "the server failed without a word (status {status}); its log says why"
+            ),
+            Error::Server { status, detail } => write!(
+                f,
+                "the server failed (status {status}): {}; its log may say more",
+                short(detail)
+            ),
         }
     }
 }

@@ -30,7 +30,7 @@ pub use assemble::{Assembler, Failed, Unfinished};
 pub use choose::{
     Choice, ChooseError, OF_SESSION, Wish, choose, cloud_host, cpu_notice, cut_notice, window,
 };
-pub use error::Error;
+pub use error::{Error, Why};
 pub use ollama::RequestBody;
 pub use recover::{FoundCall, Recovered, recover};
 

@@ -3,7 +3,7 @@
 use super::peer::{Peer, chunked, json, response};
 use super::{options, shape};
 use zcoder::http::{Endpoint, Target};
-use zcoder::model::{Backend, Card, Error, Loaded, ModelEntry, Think};
+use zcoder::model::{Backend, Card, Error, Loaded, ModelEntry, Think, Why};
 use zcoder::protocol::Tap;
 use zcoder::sys::Cancel;
 
@@ -225,7 +225,10 @@ fn loading_sends_what_the_chat_will_send() {
     let (backend, cancel) = self::backend(&peer);
     assert!(matches!(
         backend.load(&shape, &cancel),
-        Err(Error::LoadFailed { .. })
+        Err(Error::Refused {
+            why: Why::LoadFailed,
+            ..
+        })
     ));
     let peer = answering("{}");
     let (backend, cancel) = self::backend(&peer);

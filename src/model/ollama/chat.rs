@@ -24,7 +24,6 @@
 //!
 //! Read next: `assemble.rs`, `watch.rs`, `error.rs`.
 
-use super::discover::refusal;
 use super::watch::Watch;
 use super::{Ollama, Record, RequestBody};
 use crate::http::client::{Step, exchange};
@@ -335,12 +334,9 @@ impl Live<'_, '_> {
     }
 
     fn not_ollama(&self) -> Error {
-        Error::NotOllama {
-            status: self.head.as_ref().map_or(200, |head| head.status),
-            address: self.asked.address.to_string(),
-            content_type: Some(self.content_type().to_string()).filter(|text| !text.is_empty()),
-            start: classify::start_of(&self.start),
-        }
+        let status = self.head.as_ref().map_or(200, |head| head.status);
+        let content_type = Some(self.content_type()).filter(|text| !text.is_empty());
+        classify::not_ollama(self.asked.address, status, content_type, &self.start)
     }
 
     /// Hands on what is new of the texts, thinking first: within a record that is its place.
@@ -420,7 +416,7 @@ impl Live<'_, '_> {
     /// Why an answer that is no stream of records is none.
     fn refusal(&self) -> Error {
         match &self.head {
-            Some(head) => classify::refusal(self.asked, refusal(head, &self.refused)),
+            Some(head) => classify::refusal(self.asked, head, &self.refused),
             None => self.not_ollama(),
         }
     }

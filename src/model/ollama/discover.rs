@@ -19,9 +19,9 @@
 use super::request::load_body;
 use super::{Ollama, Record};
 use crate::http::client::{Step, Timeouts, exchange};
-use crate::http::{Head, Limits, Request};
+use crate::http::{Limits, Request};
 use crate::json::{Token, Tokens, Tree, Value, Writer};
-use crate::model::classify::{self, Asked, BODY_LIMIT, Refusal};
+use crate::model::classify::{self, Asked, BODY_LIMIT};
 use crate::model::{Card, Error, Loaded, ModelEntry, Shape};
 use crate::protocol::Stage;
 use crate::sys::Cancel;
@@ -214,12 +214,7 @@ fn names(value: Option<Value<'_>>) -> Option<Vec<String>> {
 }
 
 fn not_ollama(server: &Ollama, answer: &[u8]) -> Error {
-    Error::NotOllama {
-        status: 200,
-        address: server.address.clone(),
-        content_type: None,
-        start: classify::start_of(answer),
-    }
+    classify::not_ollama(&server.address, 200, None, answer)
 }
 
 fn limited(server: &Ollama, silence: Duration) -> Timeouts {
@@ -298,20 +293,10 @@ fn ask(
             address: &server.address,
         };
         answer.truncate(BODY_LIMIT);
-        return Err(classify::refusal(asked, refusal(&head, &answer)));
+        return Err(classify::refusal(asked, &head, &answer));
     }
     result?;
     Ok(answer)
-}
-
-/// A head and the beginning of a body as the classifier wants them.
-pub(super) fn refusal<'a>(head: &'a Head, body: &'a [u8]) -> Refusal<'a> {
-    Refusal {
-        status: head.status,
-        content_type: head.header("content-type"),
-        location: head.header("location"),
-        body,
-    }
 }
 
 impl Ollama {
