@@ -52,38 +52,40 @@ const START_BYTES: usize = 200;
 /// Characters kept of the server's complaint about a call: it quotes the call, which may hold a whole file.
 const COMPLAINT_CHARS: usize = 2000;
 
-/// See [`Ollama::chat`].
-pub(super) fn chat(
-    server: &Ollama,
-    shape: &Shape,
-    body: &RequestBody,
-    chat: &Chat<'_>,
-    cancel: &Cancel,
-    on: &mut dyn FnMut(Progress<'_>),
-) -> Result<Reply, Error> {
-    let mut resent = 0;
-    loop {
-        let error = match attempt(server, &shape.model, body, chat, cancel, on) {
-            Ok(reply) => return Ok(reply),
-            Err(error) => error,
-        };
-        let (allowed, first_delay) = error.resends(&server.delays);
-        if resent >= allowed.min(MAX_RESENDS) {
-            return Err(with_names(server, error, cancel));
-        }
-        resent += 1;
-        let delay = first_delay * resent;
-        let why = error.to_string();
-        on(Progress::Resending {
-            why: &why,
-            attempt: resent,
-        });
-        if !delay.is_zero() {
-            on(Progress::Waiting(Waiting::Resending {
+impl Ollama {
+    /// `POST /api/chat`, resent by the rules.
+    pub fn chat(
+        &self,
+        shape: &Shape,
+        body: &RequestBody,
+        chat: &Chat<'_>,
+        cancel: &Cancel,
+        on: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Reply, Error> {
+        let mut resent = 0;
+        loop {
+            let error = match attempt(self, &shape.model, body, chat, cancel, on) {
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            };
+            let (allowed, first_delay) = error.resends(&self.delays);
+            if resent >= allowed.min(MAX_RESENDS) {
+                return Err(with_names(self, error, cancel));
+            }
+            resent += 1;
+            let delay = first_delay * resent;
+            let why = error.to_string();
+            on(Progress::Resending {
+                why: &why,
                 attempt: resent,
-                delay,
-            }));
-            pause(delay, cancel)?;
+            });
+            if !delay.is_zero() {
+                on(Progress::Waiting(Waiting::Resending {
+                    attempt: resent,
+                    delay,
+                }));
+                pause(delay, cancel)?;
+            }
         }
     }
 }
@@ -139,10 +141,6 @@ fn attempt(
     cancel: &Cancel,
     on: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Reply, Error> {
-    let asked = Asked {
-        model,
-        address: &server.address,
-    };
     let slices = body.slices();
     let request = Request {
         method: "POST",
@@ -153,12 +151,11 @@ fn attempt(
     let mut watch = Watch::new(server, model, chat);
     let mut live = Live {
         server,
-        asked,
+        asked: server.asked(model),
         offered: chat.offered,
         on,
         head: None,
         start: Vec::new(),
-        refused: Vec::new(),
         assembler: Assembler::default(),
         display: Display::default(),
         shown_thinking: 0,
@@ -211,10 +208,8 @@ struct Live<'a, 'o> {
     offered: &'a [&'a str],
     on: &'o mut dyn FnMut(Progress<'_>),
     head: Option<Head>,
-    /// The first bytes of the body.
+    /// How the body begins: of an answer that is no stream of records all of it, as far as it is read.
     start: Vec<u8>,
-    /// The body of an answer that is no stream of records.
-    refused: Vec<u8>,
     assembler: Assembler,
     display: Display,
     shown_thinking: usize,
@@ -261,16 +256,14 @@ impl Live<'_, '_> {
     }
 
     fn body(&mut self, lines: &mut Ndjson, bytes: &[u8]) -> ControlFlow<()> {
-        let room = START_BYTES - self.start.len().min(START_BYTES);
-        self.start
-            .extend_from_slice(&bytes[..bytes.len().min(room)]);
-        if self.is_refusal() {
-            let room = BODY_LIMIT - self.refused.len();
-            self.refused
-                .extend_from_slice(&bytes[..bytes.len().min(room)]);
-            if self.refused.len() == BODY_LIMIT {
-                return self.stop(End::Enough);
-            }
+        let is_refusal = self.is_refusal();
+        let most = if is_refusal { BODY_LIMIT } else { START_BYTES };
+        let room = bytes.len().min(most - self.start.len());
+        self.start.extend_from_slice(&bytes[..room]);
+        if self.start.len() == BODY_LIMIT {
+            return self.stop(End::Enough);
+        }
+        if is_refusal {
             return ControlFlow::Continue(());
         }
         let result = lines.feed(bytes, &mut |line| self.record(line));
@@ -416,7 +409,7 @@ impl Live<'_, '_> {
     /// Why an answer that is no stream of records is none.
     fn refusal(&self) -> Error {
         match &self.head {
-            Some(head) => classify::refusal(self.asked, head, &self.refused),
+            Some(head) => classify::refusal(self.asked, head, &self.start),
             None => self.not_ollama(),
         }
     }

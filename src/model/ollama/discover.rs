@@ -19,8 +19,8 @@
 use super::request::load_body;
 use super::{Ollama, Record};
 use crate::http::client::{Step, Timeouts, exchange};
-use crate::http::{Limits, Request};
-use crate::json::{Token, Tokens, Tree, Value, Writer};
+use crate::http::{self, Limits, Request};
+use crate::json::{Kind, Token, Tokens, Tree, Value, Writer};
 use crate::model::classify::{self, Asked, BODY_LIMIT};
 use crate::model::{Card, Error, Loaded, ModelEntry, Shape};
 use crate::protocol::Stage;
@@ -36,80 +36,160 @@ const LISTING: Duration = Duration::from_secs(30);
 const STATUS: Duration = Duration::from_secs(3);
 const STATUS_VIA: Duration = Duration::from_secs(15);
 
-/// See [`Ollama::version`].
-pub(super) fn version(server: &Ollama, cancel: &Cancel) -> Result<String, Error> {
-    let answer = get(server, "/api/version", LISTING, cancel)?;
-    let tree = Tree::parse(&answer).ok();
-    let version = tree.as_ref().and_then(|tree| text(tree.root(), "version"));
-    version.ok_or_else(|| not_ollama(server, &answer))
-}
-
-/// See [`Ollama::models`].
-pub(super) fn models(server: &Ollama, cancel: &Cancel) -> Result<Vec<ModelEntry>, Error> {
-    let answer = get(server, "/api/tags", LISTING, cancel)?;
-    listed(server, &answer, entry)
-}
-
-/// See [`Ollama::loaded`].
-pub(super) fn loaded(server: &Ollama, cancel: &Cancel) -> Result<Vec<Loaded>, Error> {
-    let limit = match server.target.via() {
-        Some(_) => STATUS_VIA,
-        None => STATUS,
-    };
-    let answer = get(server, "/api/ps", limit, cancel)?;
-    listed(server, &answer, |item| {
-        Some(Loaded {
-            name: text(item, "name").or_else(|| text(item, "model"))?,
-            size: number(item, "size").unwrap_or(0),
-            size_vram: number(item, "size_vram").unwrap_or(0),
-            context_length: number(item, "context_length"),
-        })
-    })
-}
-
-/// See [`Ollama::show`].
-pub(super) fn show(server: &Ollama, model: &str, cancel: &Cancel) -> Result<Card, Error> {
-    let mut json = Writer::new();
-    json.begin_object().key("model").string(model).end_object();
-    let body = json.finish();
-    let timeouts = limited(server, LISTING);
-    let answer = ask(
-        server,
-        "POST",
-        "/api/show",
-        &[&body],
-        model,
-        &timeouts,
-        cancel,
-    )?;
-    card(&answer).ok_or_else(|| not_ollama(server, &answer))
-}
-
-/// See [`Ollama::load`].
-pub(super) fn load(server: &Ollama, shape: &Shape, cancel: &Cancel) -> Result<(), Error> {
-    let body = load_body(shape);
-    let slices: [&[u8]; 1] = [&body];
-    let model = &shape.model;
-    let answer = ask(
-        server,
-        "POST",
-        "/api/chat",
-        &slices,
-        model,
-        &server.timeouts,
-        cancel,
-    )?;
-    let asked = Asked {
-        model,
-        address: &server.address,
-    };
-    match Record::decode(answer.trim_ascii()) {
-        Ok(Record {
-            error: Some(text), ..
-        }) => Err(classify::record(asked, &text)),
-        Ok(record) if record.done => Ok(()),
-        Ok(_) | Err(_) => Err(not_ollama(server, &answer)),
+impl Ollama {
+    /// `GET /api/version`.
+    pub fn version(&self, cancel: &Cancel) -> Result<String, Error> {
+        let answer = self.ask("/api/version", &[], "", Some(LISTING), cancel)?;
+        let tree = Tree::parse(&answer).ok();
+        let version = tree.as_ref().and_then(|tree| text(tree.root(), "version"));
+        version.ok_or_else(|| self.not_ollama(&answer))
     }
+
+    /// `GET /api/tags`: what is installed.
+    pub fn models(&self, cancel: &Cancel) -> Result<Vec<ModelEntry>, Error> {
+        let answer = self.ask("/api/tags", &[], "", Some(LISTING), cancel)?;
+        self.listed(&answer, entry)
+    }
+
+    /// `GET /api/ps`: what is loaded, longest-lived first. While a model of MLX loads the server may not answer: that ends as
+    /// [`Error::Http`] after a few seconds.
+    pub fn loaded(&self, cancel: &Cancel) -> Result<Vec<Loaded>, Error> {
+        let limit = match self.target.via() {
+            Some(_) => STATUS_VIA,
+            None => STATUS,
+        };
+        let answer = self.ask("/api/ps", &[], "", Some(limit), cancel)?;
+        self.listed(&answer, loaded)
+    }
+
+    /// `POST /api/show`.
+    pub fn show(&self, model: &str, cancel: &Cancel) -> Result<Card, Error> {
+        let mut json = Writer::new();
+        json.begin_object().key("model").string(model).end_object();
+        let body = json.finish();
+        let answer = self.ask("/api/show", &[&body], model, Some(LISTING), cancel)?;
+        card(&answer).ok_or_else(|| self.not_ollama(&answer))
+    }
+
+    /// `POST /api/chat` without messages: loads the model and waits until it is loaded.
+    pub fn load(&self, shape: &Shape, cancel: &Cancel) -> Result<(), Error> {
+        let body = load_body(shape);
+        let answer = self.ask("/api/chat", &[&body], &shape.model, None, cancel)?;
+        match Record::decode(answer.trim_ascii()) {
+            Ok(Record {
+                error: Some(text), ..
+            }) => Err(classify::record(self.asked(&shape.model), &text)),
+            Ok(record) if record.done => Ok(()),
+            Ok(_) | Err(_) => Err(self.not_ollama(&answer)),
+        }
+    }
+
+    fn listed<T>(&self, answer: &[u8], read: fn(Value<'_>) -> Option<T>) -> Result<Vec<T>, Error> {
+        let tree = Tree::parse(answer).ok();
+        let models = tree.as_ref().and_then(|tree| tree.root().get("models"));
+        match models {
+            // A server without models has written `null` for an empty list.
+            Some(models) if models.is_null() || models.kind() == Kind::Array => {
+                Ok(models.items().filter_map(read).collect())
+            }
+            Some(_) | None => Err(self.not_ollama(answer)),
+        }
+    }
+
+    fn not_ollama(&self, answer: &[u8]) -> Error {
+        classify::not_ollama(&self.address, 200, None, answer)
+    }
+
+    /// What a refusal is about.
+    pub(super) fn asked<'a>(&'a self, model: &'a str) -> Asked<'a> {
+        Asked {
+            model,
+            address: &self.address,
+        }
+    }
+
+    /// One question, one whole answer. With a body it is a POST; without a limit of `silence` those of a chat hold.
+    fn ask(
+        &self,
+        path: &str,
+        body: &[&[u8]],
+        model: &str,
+        silence: Option<Duration>,
+        cancel: &Cancel,
+    ) -> Result<Vec<u8>, Error> {
+        let method = if body.is_empty() { "GET" } else { "POST" };
+        let request = Request { method, path, body };
+        let limits = Limits {
+            body_bytes: ANSWER_LIMIT as u64,
+            ..Limits::default()
+        };
+        let timeouts = match silence {
+            Some(silence) => Timeouts {
+                connect: self.timeouts.connect.min(silence),
+                first_byte: Some(silence),
+                gap: Some(silence),
+            },
+            None => self.timeouts,
+        };
+        let mut answer = Vec::new();
+        let mut refused = None;
+        let mut on = |step: Step<'_>| {
+            self.watch(&step);
+            match step {
+                Step::Head { head } if head.status != 200 => refused = Some(head.clone()),
+                Step::Body { bytes } => {
+                    answer.extend_from_slice(bytes);
+                    if refused.is_some() && answer.len() > BODY_LIMIT {
+                        return ControlFlow::Break(());
+                    }
+                }
+                Step::Head { .. }
+                | Step::Connected { .. }
+                | Step::Sending { .. }
+                | Step::Sent
+                | Step::Silent { .. }
+                | Step::Received { .. } => {}
+            }
+            ControlFlow::Continue(())
+        };
+        let what = format!("{method} {path}");
+        self.tap.see(&Stage::ExchangeBegins(&what));
+        let result = exchange(&self.target, &request, &timeouts, limits, cancel, &mut on);
+        self.tap.see(&Stage::ExchangeEnds);
+        match (result, refused) {
+            (Err(http::Error::Cancelled), _) => Err(Error::Cancelled),
+            (_, Some(head)) => {
+                answer.truncate(BODY_LIMIT);
+                Err(classify::refusal(self.asked(model), &head, &answer))
+            }
+            (result, None) => {
+                result?;
+                Ok(answer)
+            }
+        }
+    }
+
+    /// Tells the tap what the wire does.
+    pub(super) fn watch(&self, step: &Step<'_>) {
+        if !self.tap.is_on() {
+            return;
+        }
+        match step {
+            Step::Sending { bytes } => self.tap.see(&Stage::RequestBytes(bytes)),
+            Step::Received { bytes } => self.tap.see(&Stage::WireBytes(bytes)),
+            Step::Body { bytes } => self.tap.see(&Stage::BodyBytes(bytes)),
+            Step::Connected { .. } | Step::Sent | Step::Silent { .. } | Step::Head { .. } => {}
+        }
+    }
+}
+
+fn loaded(item: Value<'_>) -> Option<Loaded> {
+    Some(Loaded {
+        name: text(item, "name").or_else(|| text(item, "model"))?,
+        size: number(item, "size").unwrap_or(0),
+        size_vram: number(item, "size_vram").unwrap_or(0),
+        context_length: number(item, "context_length"),
+    })
 }
 
 fn entry(item: Value<'_>) -> Option<ModelEntry> {
@@ -181,22 +261,6 @@ fn window_parameter(parameters: &str) -> Option<u64> {
     })
 }
 
-fn listed<T>(
-    server: &Ollama,
-    answer: &[u8],
-    read: impl Fn(Value<'_>) -> Option<T>,
-) -> Result<Vec<T>, Error> {
-    let tree = Tree::parse(answer).ok();
-    let models = tree.as_ref().and_then(|tree| tree.root().get("models"));
-    match models {
-        // A server without models has written `null` for an empty list.
-        Some(models) if models.is_null() || models.kind() == crate::json::Kind::Array => {
-            Ok(models.items().filter_map(read).collect())
-        }
-        Some(_) | None => Err(not_ollama(server, answer)),
-    }
-}
-
 fn text(value: Value<'_>, key: &str) -> Option<String> {
     let text = value.get(key)?.as_str()?;
     (!text.is_empty()).then(|| text.to_string())
@@ -208,108 +272,7 @@ fn number(value: Value<'_>, key: &str) -> Option<u64> {
 
 /// An array of strings; `None` when it is missing, which means "unknown", not "none".
 fn names(value: Option<Value<'_>>) -> Option<Vec<String>> {
-    let value = value.filter(|value| value.kind() == crate::json::Kind::Array)?;
+    let value = value.filter(|value| value.kind() == Kind::Array)?;
     let names = value.items().filter_map(|item| item.as_str());
     Some(names.map(str::to_string).collect())
-}
-
-fn not_ollama(server: &Ollama, answer: &[u8]) -> Error {
-    classify::not_ollama(&server.address, 200, None, answer)
-}
-
-fn limited(server: &Ollama, silence: Duration) -> Timeouts {
-    Timeouts {
-        connect: server.timeouts.connect.min(silence),
-        first_byte: Some(silence),
-        gap: Some(silence),
-    }
-}
-
-fn get(server: &Ollama, path: &str, silence: Duration, cancel: &Cancel) -> Result<Vec<u8>, Error> {
-    ask(
-        server,
-        "GET",
-        path,
-        &[],
-        "",
-        &limited(server, silence),
-        cancel,
-    )
-}
-
-/// One question, one whole answer.
-fn ask(
-    server: &Ollama,
-    method: &str,
-    path: &str,
-    body: &[&[u8]],
-    model: &str,
-    timeouts: &Timeouts,
-    cancel: &Cancel,
-) -> Result<Vec<u8>, Error> {
-    let request = Request { method, path, body };
-    let limits = Limits {
-        body_bytes: ANSWER_LIMIT as u64,
-        ..Limits::default()
-    };
-    let mut answer = Vec::new();
-    let mut status = None;
-    server
-        .tap
-        .see(&Stage::ExchangeBegins(&format!("{method} {path}")));
-    let result = exchange(
-        &server.target,
-        &request,
-        timeouts,
-        limits,
-        cancel,
-        &mut |step| {
-            server.watch(&step);
-            match step {
-                Step::Head { head } => status = Some(head.clone()),
-                Step::Body { bytes } => {
-                    answer.extend_from_slice(bytes);
-                    let is_refusal = status.as_ref().is_some_and(|head| head.status != 200);
-                    if is_refusal && answer.len() > BODY_LIMIT {
-                        return ControlFlow::Break(());
-                    }
-                }
-                Step::Connected { .. }
-                | Step::Sending { .. }
-                | Step::Sent
-                | Step::Silent { .. }
-                | Step::Received { .. } => {}
-            }
-            ControlFlow::Continue(())
-        },
-    );
-    server.tap.see(&Stage::ExchangeEnds);
-    if let Some(head) = status.filter(|head| head.status != 200) {
-        if let Err(crate::http::Error::Cancelled) = result {
-            return Err(Error::Cancelled);
-        }
-        let asked = Asked {
-            model,
-            address: &server.address,
-        };
-        answer.truncate(BODY_LIMIT);
-        return Err(classify::refusal(asked, &head, &answer));
-    }
-    result?;
-    Ok(answer)
-}
-
-impl Ollama {
-    /// Tells the tap what the wire does.
-    pub(super) fn watch(&self, step: &Step<'_>) {
-        if !self.tap.is_on() {
-            return;
-        }
-        match step {
-            Step::Sending { bytes } => self.tap.see(&Stage::RequestBytes(bytes)),
-            Step::Received { bytes } => self.tap.see(&Stage::WireBytes(bytes)),
-            Step::Body { bytes } => self.tap.see(&Stage::BodyBytes(bytes)),
-            Step::Connected { .. } | Step::Sent | Step::Silent { .. } | Step::Head { .. } => {}
-        }
-    }
 }

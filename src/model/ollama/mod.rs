@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Limits: small answers 16 MiB (`/api/show` lists thousands of tensors), a record 16 MiB, a chat answer 64 MiB, the body of a
-//! refusal 64 KiB. What is refused is told by [`Error`].
+//! refusal 64 KiB. What is refused is told by [`super::Error`].
 //!
 //! Invariant: a chat uses one connection; a second one asks `/api/ps`, and only while the first is silent.
 //!
@@ -26,13 +26,12 @@ pub(super) use record::arguments;
 pub use record::{Last, RawCall, Record};
 pub use request::RequestBody;
 
-use super::{Card, Chat, Delays, Error, Loaded, ModelEntry, Options, Progress, Reply, Shape};
+use super::{Delays, Options};
 use crate::http::Target;
 use crate::http::client::Timeouts;
 use crate::protocol::Tap;
-use crate::sys::Cancel;
 
-/// A server: how to reach it and who watches.
+/// A server: how to reach it and who watches. Its calls stand in `discover.rs` and `chat.rs`.
 #[derive(Clone, Debug)]
 pub struct Ollama {
     target: Target,
@@ -53,43 +52,5 @@ impl Ollama {
             delays: options.delays,
             tap,
         }
-    }
-
-    /// `GET /api/version`.
-    pub fn version(&self, cancel: &Cancel) -> Result<String, Error> {
-        discover::version(self, cancel)
-    }
-
-    /// `GET /api/tags`: what is installed.
-    pub fn models(&self, cancel: &Cancel) -> Result<Vec<ModelEntry>, Error> {
-        discover::models(self, cancel)
-    }
-
-    /// `GET /api/ps`: what is loaded, longest-lived first. While a model of MLX loads the server may not answer: that ends as
-    /// [`Error::Http`] after a few seconds.
-    pub fn loaded(&self, cancel: &Cancel) -> Result<Vec<Loaded>, Error> {
-        discover::loaded(self, cancel)
-    }
-
-    /// `POST /api/show`.
-    pub fn show(&self, model: &str, cancel: &Cancel) -> Result<Card, Error> {
-        discover::show(self, model, cancel)
-    }
-
-    /// `POST /api/chat` without messages: loads the model and waits until it is loaded.
-    pub fn load(&self, shape: &Shape, cancel: &Cancel) -> Result<(), Error> {
-        discover::load(self, shape, cancel)
-    }
-
-    /// `POST /api/chat`, resent by the rules.
-    pub fn chat(
-        &self,
-        shape: &Shape,
-        body: &RequestBody,
-        chat: &Chat<'_>,
-        cancel: &Cancel,
-        on: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<Reply, Error> {
-        chat::chat(self, shape, body, chat, cancel, on)
     }
 }

@@ -15,7 +15,7 @@
 //!
 //! Read next: `chat.rs`.
 
-use super::{Ollama, discover};
+use super::Ollama;
 use crate::model::choose::same_model;
 use crate::model::{Chat, Loaded};
 use crate::protocol::Waiting;
@@ -133,7 +133,7 @@ fn ask(server: &Ollama) -> Option<Question> {
     let (server, cancel) = (server.clone(), stop.clone());
     let asking = move || {
         // Nobody listens any more when the chat went on: then the answer is of no use.
-        let _ = sender.send(discover::loaded(&server, &cancel).ok());
+        let _ = sender.send(server.loaded(&cancel).ok());
     };
     // Not joined: it ends by itself within its limit, and at once when it is stopped.
     thread::start("watch", Box::new(asking)).ok()?;
