@@ -1,5 +1,5 @@
-//! Thinking that leaked into the content: the assembled content in, thinking and answer apart out. Two readers of one rule:
-//! [`split`] decides on the whole text what is stored, [`Display`] decides on the growing text what is shown where.
+//! Thinking that leaked into the content: the assembled content in, thinking and answer apart out. [`Display`] decides on the growing
+//! text what is shown where, [`split`] on the whole text what is stored: by the same reader, and by lone closing tags.
 //!
 //! ```text
 //! "<think>Look first.</think>\n\nDone."     thinking "Look first."   answer "Done."
@@ -40,37 +40,34 @@ pub(super) struct Split<'a> {
 /// Finds leaked thinking in a whole content; `None` when there is none.
 pub(super) fn split(content: &str, has_thinking: bool) -> Option<Split<'_>> {
     let mut thinking = String::new();
-    let mut rest = content.trim_start();
-    let mut found = false;
-    while let Some((opener, closer)) = TAGS.iter().find(|(opener, _)| rest.starts_with(opener)) {
-        if found {
-            thinking.push('\n');
+    let mut display = Display::default();
+    display.advance(content, true, &mut |place, text| match place {
+        Place::Thinking => thinking.push_str(text),
+        Place::Content => {}
+    });
+    let answer = match display.state {
+        _ if !display.after_block => {
+            let (at, closer) = lone_closer(content)?;
+            let before = &content[..at];
+            if has_thinking && !before.trim().is_empty() {
+                return None;
+            }
+            thinking.push_str(before);
+            content[at + closer.len()..].trim_start()
         }
-        found = true;
-        let inside = &rest[opener.len()..];
-        let Some(end) = inside.find(closer) else {
-            thinking.push_str(inside);
+        State::Start => "",
+        State::Answer(from) => &content[from..],
+        State::Inside(_) => {
             return Some(Split {
                 thinking,
                 content: "",
                 is_unfinished: true,
             });
-        };
-        thinking.push_str(&inside[..end]);
-        rest = inside[end + closer.len()..].trim_start();
-    }
-    if !found {
-        let (at, closer) = lone_closer(content)?;
-        let before = &content[..at];
-        if has_thinking && !before.trim().is_empty() {
-            return None;
         }
-        thinking.push_str(before);
-        rest = content[at + closer.len()..].trim_start();
-    }
+    };
     Some(Split {
         thinking: thinking.trim().to_string(),
-        content: rest,
+        content: answer,
         is_unfinished: false,
     })
 }
@@ -115,8 +112,8 @@ enum State {
     Start,
     /// Inside a block that this tag closes.
     Inside(&'static str),
-    /// The answer.
-    Answer,
+    /// The answer, from this byte on.
+    Answer(usize),
 }
 
 impl Display {
@@ -148,8 +145,8 @@ impl Display {
                     } else if !at_end && TAGS.iter().any(|(opener, _)| opener.starts_with(rest)) {
                         return; // perhaps half a tag
                     } else {
-                        self.state = State::Answer;
                         self.shown += if self.after_block { blanks } else { 0 };
+                        self.state = State::Answer(self.shown);
                     }
                 }
                 State::Inside(closer) => {
@@ -164,7 +161,7 @@ impl Display {
                     self.shown += new.len() - held;
                     return;
                 }
-                State::Answer => {
+                State::Answer(_) => {
                     piece(show, Place::Content, new);
                     self.shown = content.len();
                 }
