@@ -177,19 +177,11 @@ impl Exchange {
 
 // ---- reading ----
 
-/// Where `| …` lines go.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Bytes {
-    #[default]
-    Nowhere,
-    Request,
-    Send,
-}
-
 #[derive(Debug, Default)]
 struct Reader {
     script: Script,
-    bytes: Bytes,
+    /// Whether `| …` lines may follow: behind `request` and `send`.
+    takes_bytes: bool,
 }
 
 impl Reader {
@@ -211,51 +203,41 @@ impl Reader {
             Some(at) => (&line[..at], line[at..].trim_ascii()),
             None => (line, &b""[..]),
         };
-        self.bytes = Bytes::Nowhere;
-        match word {
+        self.takes_bytes = matches!(word, b"request" | b"send");
+        let step = match word {
             b"exchange" => {
                 let at = match rest {
                     b"" => Duration::ZERO,
                     time => parse_time(time)?,
                 };
-                let exchange = Exchange {
+                self.script.exchanges.push(Exchange {
                     at,
                     ..Exchange::default()
-                };
-                self.script.exchanges.push(exchange);
+                });
                 return Ok(());
             }
-            b"pause" => return self.step(Step::Pause(parse_time(rest)?)),
+            b"pause" => Step::Pause(parse_time(rest)?),
             _ if !rest.is_empty() => return Err("only `exchange` and `pause` take a value"),
-            _ => {}
-        }
-        match word {
             b"request" => {
-                let Some(exchange) = self.script.exchanges.last_mut() else {
-                    return Err("`request` before the first `exchange`");
+                return match self.script.exchanges.last() {
+                    None => Err("`request` before the first `exchange`"),
+                    Some(exchange) if exchange.request.is_empty() && exchange.steps.is_empty() => {
+                        Ok(())
+                    }
+                    Some(_) => Err("`request` stands once, right after `exchange`"),
                 };
-                if !exchange.request.is_empty() || !exchange.steps.is_empty() {
-                    return Err("`request` stands once, right after `exchange`");
-                }
-                self.bytes = Bytes::Request;
-                Ok(())
             }
-            b"send" => {
-                self.step(Step::Send(Vec::new()))?;
-                self.bytes = Bytes::Send;
-                Ok(())
+            b"send" => Step::Send(Vec::new()),
+            b"wait" => Step::Wait,
+            b"close" => Step::Close,
+            b"reset" => Step::Reset,
+            b"hang" => Step::Hang,
+            _ => {
+                return Err(
+                    "expected exchange, request, send, pause, wait, close, reset, hang, `| bytes` or `# comment`",
+                );
             }
-            b"wait" => self.step(Step::Wait),
-            b"close" => self.step(Step::Close),
-            b"reset" => self.step(Step::Reset),
-            b"hang" => self.step(Step::Hang),
-            _ => Err(
-                "expected exchange, request, send, pause, wait, close, reset, hang, `| bytes` or `# comment`",
-            ),
-        }
-    }
-
-    fn step(&mut self, step: Step) -> Result<(), &'static str> {
+        };
         let Some(exchange) = self.script.exchanges.last_mut() else {
             return Err("a step before the first `exchange`");
         };
@@ -268,19 +250,15 @@ impl Reader {
 
     fn text(&mut self, text: &[u8]) -> Result<(), &'static str> {
         let exchange = self.script.exchanges.last_mut();
-        match (self.bytes, exchange) {
-            (Bytes::Request, Some(exchange)) => unescape(text, &mut exchange.request),
-            (Bytes::Send, Some(exchange)) => match exchange.steps.last_mut() {
-                Some(Step::Send(bytes)) => unescape(text, bytes),
-                Some(Step::Pause(_) | Step::Wait | Step::Close | Step::Reset | Step::Hang)
-                | None => Err(STRAY),
-            },
-            (Bytes::Nowhere, _) | (_, None) => Err(STRAY),
+        let Some(exchange) = exchange.filter(|_| self.takes_bytes) else {
+            return Err("`| bytes` belongs under `request` or `send`");
+        };
+        if let Some(Step::Send(bytes)) = exchange.steps.last_mut() {
+            return unescape(text, bytes);
         }
+        unescape(text, &mut exchange.request)
     }
 }
-
-const STRAY: &str = "`| bytes` belongs under `request` or `send`";
 
 fn unescape(text: &[u8], out: &mut Vec<u8>) -> Result<(), &'static str> {
     let mut rest = text;
