@@ -14,7 +14,7 @@
 //! tests have passed with musl. The layouts for aarch64 and macOS come from their headers, their sizes are checked while compiling, and
 //! nobody has run them yet.
 //!
-//! Invariant: every `unsafe` block of the program is here or in `simd.rs`, with the fact that makes it sound beside it.
+//! Invariant: every `unsafe` block of the program is here or in `simd.rs` and `simd/x86.rs`, with the fact that makes it sound beside it.
 //! Invariant: every descriptor made here is close-on-exec, so no child inherits one it was not given.
 //! Invariant: a function with variable arguments is declared with `...`: on Apple's arm64 such arguments travel on the stack.
 //!

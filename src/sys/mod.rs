@@ -18,7 +18,7 @@
 //! tests have passed as well; for aarch64 and macOS the code is compiled only, layouts and constants come from the headers.
 //!
 //! Invariant: nothing here starts, opens or reads anything before it is called; a program that prints its version pays for none of it.
-//! Invariant: `unsafe` is in `ffi.rs` and `simd.rs`, `cfg(target_os)` in this folder, and neither anywhere else.
+//! Invariant: `unsafe` is in `ffi.rs`, `simd.rs` and `simd/x86.rs`, `cfg(target_os)` in this folder, and neither anywhere else.
 //! Invariant: every descriptor made here is close-on-exec.
 //!
 //! Read next: `cancel.rs` and `poll.rs`, on which the rest stands.
