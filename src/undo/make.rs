@@ -14,7 +14,7 @@
 
 use super::entry::{Edit, Entry, Kept, Kind, Span, Step, edit_frame, kind_frame, step_frame};
 use super::frame::Frame;
-use super::history::History;
+use super::history::{History, title};
 use super::journal::missing_folders;
 use super::place::{Content, Places};
 use super::plan;
@@ -88,14 +88,14 @@ pub(super) fn settle(
         end(&mut file, &path, &Step::Done)?;
         return Ok(Some(format!(
             "{} was interrupted right at its end; it stands",
-            name(entry)
+            title(entry)
         )));
     }
     let back = plan::plan(
         &history,
         entry,
         Kind::Undo { of: entry.number },
-        name(entry),
+        title(entry),
         places,
     )?;
     if !back.conflicts.is_empty() && !force {
@@ -113,7 +113,7 @@ pub(super) fn settle(
     end(&mut file, &path, &Step::Void)?;
     Ok(Some(format!(
         "{} was interrupted; what it had changed was put back ({})",
-        name(entry),
+        title(entry),
         text::counted(back.files.len() as u64, "file")
     )))
 }
@@ -130,15 +130,6 @@ fn all_made(entry: &Entry, places: Places<'_>) -> bool {
         Err(_) => false,
     };
     entry.edits().all(made) && entry.edits().next().is_some()
-}
-
-fn name(entry: &Entry) -> String {
-    match &entry.kind {
-        Kind::Turn { turn, .. } => format!("turn {turn}"),
-        Kind::Revert { what } => format!("a revert of {what}"),
-        Kind::Undo { .. } => "an undo".to_string(),
-        Kind::Redo { .. } => "a redo".to_string(),
-    }
 }
 
 /// Copies of the files that force goes over.

@@ -18,17 +18,14 @@ use super::Error;
 use super::entry::{Entry, Kind};
 use super::history::{History, files, title};
 use super::place::{Content, Places, Trouble};
-use super::restore::{self, Before, Move};
+use super::restore::{self, Lost, Move};
 use crate::diff::{Side, unified};
 use crate::protocol::FileChange;
-use crate::sha256::digest;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Files of a turn, before and after, held in memory together.
 pub const MAX_PLAN_BYTES: u64 = 1 << 30;
-/// Of files that came back without their mode.
-const MODE: u32 = 0o644;
 
 /// A step back or forth.
 #[derive(Debug)]
@@ -68,6 +65,13 @@ pub(super) struct FilePlan {
     pub(super) then: Option<Content>,
     /// It goes over somebody's change.
     pub(super) forced: bool,
+}
+
+impl FilePlan {
+    /// What happens to it, in lines.
+    fn change(&self) -> FileChange {
+        change(&self.path, self.now.as_ref(), self.then.as_ref()).1
+    }
 }
 
 /// How a file can get back.
@@ -119,44 +123,20 @@ fn find(
         Ok(now) => now,
         Err(trouble) => return Found::Blocked(blocked(path, &trouble.to_string())),
     };
-    let hash = now.as_ref().map(|content| digest(&content.bytes));
-    let first = moves.iter().find_map(|step| match step {
-        Move::Edit(edit) => Some(*edit),
-        Move::Ran(_) => None,
-    });
-    let Some(first) = first else {
-        return Found::Same;
-    };
-    let (mode, mode_known) = match &now {
-        Some(now) => restore::mode(moves, now.mode).unwrap_or((now.mode, true)),
-        None => (first.mode.unwrap_or(MODE), true),
-    };
-    let same_mode = now.as_ref().is_none_or(|now| now.mode == mode);
-    let same_bytes = hash == first.before;
-    if same_bytes && (same_mode || now.is_none()) {
-        return Found::Same;
-    }
-    let bytes = now.as_ref().map(|content| &content.bytes[..]);
-    let stay = same_bytes || restore::only_mode(moves);
-    let (before, bytes_known) = match bytes.filter(|_| stay) {
-        Some(bytes) => (Some(Before::Bytes(bytes.to_vec())), true),
-        None => (
-            restore::before(moves, bytes),
-            restore::is_known(moves, hash.as_ref()),
-        ),
-    };
-    let then = match before {
-        None | Some(Before::Absent) => None,
-        Some(Before::Bytes(bytes)) => Some(Content { bytes, mode }),
-        Some(Before::NotKept) => {
+    let former = match restore::former(moves, now.as_ref()) {
+        Ok(former) => former,
+        Err(Lost::NotKept) => {
             let why = changed(history, entry, path);
             let text = format!("{why}; only parts of what it held before are kept");
             return Found::Blocked(blocked(path, &text));
         }
-        Some(Before::Damaged) => {
+        Err(Lost::Damaged) => {
             return Found::Blocked(blocked(path, "is damaged in the journal"));
         }
     };
+    if former.content == now {
+        return Found::Same;
+    }
     if now
         .as_ref()
         .is_some_and(|content| content.mode & 0o222 == 0)
@@ -164,20 +144,19 @@ fn find(
         return Found::Blocked(blocked(path, &Trouble::ReadOnly.to_string()));
     }
     let now_mode = now.as_ref().map(|content| content.mode);
-    let known = bytes_known && (mode_known || then.is_none());
     let file = FilePlan {
         path: path.to_path_buf(),
+        forced: !former.is_known(),
         now,
-        then,
-        forced: !known,
+        then: former.content,
     };
-    if known {
+    if !file.forced {
         return Found::Ready(file);
     }
     let why = match (now_mode, history.blame(entry, path)) {
         (None, _) => "was removed since".to_string(),
         (Some(_), Some(who)) => blamed(&who),
-        (Some(mode), None) if bytes_known => {
+        (Some(mode), None) if former.bytes_known => {
             format!("has the mode {mode:o} now, which this session did not give it")
         }
         (Some(_), None) => changed(history, entry, path),
@@ -225,14 +204,14 @@ impl Plan {
 
     /// A file without a conflict.
     pub(super) fn add(&mut self, file: FilePlan) {
-        self.changes.push(change(&file));
+        self.changes.push(file.change());
         self.files.push(file);
     }
 
     /// What will be lost by force, file by file.
     pub fn lost(&self) -> Vec<FileChange> {
         let forced = self.files.iter().filter(|file| file.forced);
-        forced.map(change).collect()
+        forced.map(FilePlan::change).collect()
     }
 
     fn within_limit(&self) -> Result<(), Error> {
@@ -250,35 +229,35 @@ impl Plan {
     }
 }
 
-/// What happens to a file, in lines.
-pub(super) fn change(file: &FilePlan) -> FileChange {
-    let name = file.path.as_os_str().as_bytes();
-    let (_, counts) = unified(
-        side(name, file.now.as_ref()),
-        side(name, file.then.as_ref()),
-    );
-    FileChange {
-        path: file.path.to_string_lossy().into_owned(),
+/// What lies between two states of a file: as a patch, and in lines.
+pub(super) fn change(
+    path: &Path,
+    old: Option<&Content>,
+    new: Option<&Content>,
+) -> (Vec<u8>, FileChange) {
+    let name = path.as_os_str().as_bytes();
+    let (patch, counts) = unified(side(name, old), side(name, new));
+    let executable = new.map(executes);
+    let change = FileChange {
+        path: path.to_string_lossy().into_owned(),
         added: counts.added,
         removed: counts.removed,
-        created: file.now.is_none(),
-        deleted: file.then.is_none(),
-        executable: execution(file.now.as_ref(), file.then.as_ref()),
-    }
+        created: old.is_none(),
+        deleted: new.is_none(),
+        // Said where the difference gives or takes it.
+        executable: executable.filter(|new| *new != old.is_some_and(executes)),
+    };
+    (patch, change)
 }
 
-/// The right to execute, where the difference gives or takes it.
-pub(super) fn execution(old: Option<&Content>, new: Option<&Content>) -> Option<bool> {
-    let executes = |content: &Content| content.mode & 0o100 != 0;
-    let new = new.map(executes)?;
-    (new != old.is_some_and(executes)).then_some(new)
-}
-
-/// For the diff.
-pub(super) fn side<'a>(name: &'a [u8], content: Option<&'a Content>) -> Option<Side<'a>> {
+fn side<'a>(name: &'a [u8], content: Option<&'a Content>) -> Option<Side<'a>> {
     content.map(|content| Side {
         name,
         bytes: &content.bytes,
-        executable: content.mode & 0o100 != 0,
+        executable: executes(content),
     })
+}
+
+fn executes(content: &Content) -> bool {
+    content.mode & 0o100 != 0
 }

@@ -17,7 +17,11 @@
 //! Invariant: cost is the number of edits times the size of the file.
 
 use super::entry::{Edit, Hash, Kept, Touched};
+use super::place::Content;
 use crate::sha256::digest;
+
+/// Of files that came back without their mode.
+pub(super) const MODE: u32 = 0o644;
 
 /// What happened to a file, in order.
 #[derive(Clone, Copy, Debug)]
@@ -27,21 +31,75 @@ pub(super) enum Move<'a> {
     Ran(Touched),
 }
 
-/// What the file held before.
+impl<'a> Move<'a> {
+    pub(super) fn edit(&self) -> Option<&'a Edit<'a>> {
+        match self {
+            Move::Edit(edit) => Some(edit),
+            Move::Ran(_) => None,
+        }
+    }
+}
+
+/// What a file held before the first of its edits.
+#[derive(Debug)]
+pub(super) struct Former {
+    /// `None`: there was no file.
+    pub(super) content: Option<Content>,
+    /// Whether the bytes that it has now are what the edits left behind.
+    pub(super) bytes_known: bool,
+    /// The same of its mode.
+    pub(super) mode_known: bool,
+}
+
+/// Why that cannot be told.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Before {
-    /// There was none.
-    Absent,
-    /// These bytes.
-    Bytes(Vec<u8>),
+pub(super) enum Lost {
     /// Only spans were kept, and they do not fit to what the file holds now.
     NotKept,
     /// What was kept does not have the hash it should have.
     Damaged,
 }
 
+impl Former {
+    /// Whether nobody else had a hand in between.
+    pub(super) fn is_known(&self) -> bool {
+        self.bytes_known && (self.mode_known || self.content.is_none())
+    }
+}
+
+/// From what the file holds now back to before these moves.
+pub(super) fn former(moves: &[Move<'_>], now: Option<&Content>) -> Result<Former, Lost> {
+    let edits: Vec<&Edit<'_>> = moves.iter().filter_map(Move::edit).collect();
+    let Some(first) = edits.first() else {
+        return Ok(Former {
+            content: now.cloned(),
+            bytes_known: true,
+            mode_known: true,
+        });
+    };
+    let (mode, mode_known) = match now {
+        // What its mode became by others is not the session's doing.
+        Some(now) => mode(&edits, now.mode).unwrap_or((now.mode, true)),
+        None => (first.mode.unwrap_or(MODE), true),
+    };
+    let hash = now.map(|now| digest(&now.bytes));
+    let stay = hash == first.before || only_mode(&edits);
+    let (bytes, bytes_known) = match now.filter(|_| stay) {
+        Some(now) => (Some(now.bytes.clone()), true),
+        None => (
+            before(&edits, now.map(|now| &now.bytes[..]))?,
+            is_known(moves, hash.as_ref()),
+        ),
+    };
+    Ok(Former {
+        content: bytes.map(|bytes| Content { bytes, mode }),
+        bytes_known,
+        mode_known,
+    })
+}
+
 /// Whether `now` is what these moves left behind, and nobody else had a hand in between.
-pub(super) fn is_known(moves: &[Move<'_>], now: Option<&Hash>) -> bool {
+fn is_known(moves: &[Move<'_>], now: Option<&Hash>) -> bool {
     // The states that the file may be in after the moves so far.
     let mut states: [Option<Option<Hash>>; 2] = [None, None];
     for (index, step) in moves.iter().enumerate() {
@@ -59,14 +117,13 @@ pub(super) fn is_known(moves: &[Move<'_>], now: Option<&Hash>) -> bool {
     states.contains(&Some(now.copied()))
 }
 
-/// The mode before these moves, and whether `now` is one that they may have left behind; `None`: they did not change it.
-pub(super) fn mode(moves: &[Move<'_>], now: u32) -> Option<(u32, bool)> {
+/// The mode before these edits, and whether `now` is one that they may have left behind; `None`: they did not change it.
+fn mode(edits: &[&Edit<'_>], now: u32) -> Option<(u32, bool)> {
     let mut first = None;
     let mut states = [None; 2];
     // Removed and made once more: with whatever mode new files have.
     let mut anew = false;
-    for step in moves {
-        let Move::Edit(edit) = step else { continue };
+    for edit in edits {
         match edit.mode {
             Some(mode) => {
                 first.get_or_insert(mode);
@@ -84,55 +141,40 @@ pub(super) fn mode(moves: &[Move<'_>], now: u32) -> Option<(u32, bool)> {
     ))
 }
 
-/// Whether the edits of `moves` left the bytes as they were.
-pub(super) fn only_mode(moves: &[Move<'_>]) -> bool {
-    moves.iter().all(|step| match step {
-        Move::Edit(edit) => edit.before.is_some() && edit.before == edit.after,
-        Move::Ran(_) => true,
-    })
+/// Whether these edits left the bytes as they were.
+fn only_mode(edits: &[&Edit<'_>]) -> bool {
+    let same = |edit: &&Edit<'_>| edit.before.is_some() && edit.before == edit.after;
+    edits.iter().all(same)
 }
 
-/// The file before the first edit of `moves`; `None`: there is none among them.
-pub(super) fn before(moves: &[Move<'_>], now: Option<&[u8]>) -> Option<Before> {
-    let edits: Vec<&Edit<'_>> = moves
-        .iter()
-        .filter_map(|step| match step {
-            Move::Edit(edit) => Some(*edit),
-            Move::Ran(_) => None,
-        })
-        .collect();
-    let first = edits.first()?;
-    let Some(target) = first.before else {
-        return Some(Before::Absent);
+/// The bytes before the first of these edits; `None`: there was no file.
+fn before(edits: &[&Edit<'_>], now: Option<&[u8]>) -> Result<Option<Vec<u8>>, Lost> {
+    let Some((first, target)) = edits.first().and_then(|e| Some((e, e.before?))) else {
+        return Ok(None);
     };
-    if let Kept::Whole(bytes) = &first.kept {
-        return Some(match digest(bytes) == target {
-            true => Before::Bytes(bytes.to_vec()),
-            false => Before::Damaged,
-        });
+    let bytes = match &first.kept {
+        Kept::Whole(bytes) => bytes.to_vec(),
+        Kept::Spans(_) => back(edits, now)?,
+    };
+    match digest(&bytes) == target {
+        true => Ok(Some(bytes)),
+        false => Err(Lost::Damaged),
     }
-    Some(back(&edits, now, target))
 }
 
 /// Takes the edits back one by one.
-fn back(edits: &[&Edit<'_>], now: Option<&[u8]>, target: Hash) -> Before {
+fn back(edits: &[&Edit<'_>], now: Option<&[u8]>) -> Result<Vec<u8>, Lost> {
     let mut state = now.map(digest);
     let mut bytes = now.map(<[u8]>::to_vec).unwrap_or_default();
     for edit in edits.iter().rev() {
         if state == edit.after {
-            match less(edit, &bytes) {
-                Some(before) => bytes = before,
-                None => return Before::Damaged,
-            }
+            bytes = less(edit, &bytes).ok_or(Lost::Damaged)?;
             state = edit.before;
         } else if state != edit.before {
-            return Before::NotKept;
+            return Err(Lost::NotKept);
         }
     }
-    match digest(&bytes) == target {
-        true => Before::Bytes(bytes),
-        false => Before::Damaged,
-    }
+    Ok(bytes)
 }
 
 /// The file before this edit. `None`: the spans do not lie in it.

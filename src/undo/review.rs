@@ -15,11 +15,10 @@ use super::Error;
 use super::entry::Kind;
 use super::history::History;
 use super::place::{Content, Places};
-use super::plan::{Conflict, FilePlan, Plan, execution, side};
-use super::restore::{self, Before, Move};
-use crate::diff::{Change, changes, unified};
+use super::plan::{Conflict, FilePlan, Plan, change};
+use super::restore::{self, Lost, MODE, Move};
+use crate::diff::{Change, changes};
 use crate::protocol::FileChange;
-use crate::sha256::digest;
 use crate::sort;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -86,24 +85,13 @@ pub(super) fn review(history: &History, places: Places<'_>) -> Review {
                 continue;
             }
         };
-        let name = path.as_os_str().as_bytes();
-        let (patch, counts) = unified(
-            side(name, ends.then.as_ref()),
-            side(name, ends.now.as_ref()),
-        );
+        let (patch, change) = change(path, ends.then.as_ref(), ends.now.as_ref());
         if patch.is_empty() {
             continue;
         }
         review.patch.extend_from_slice(&patch);
         review.files.push(ReviewedFile {
-            change: FileChange {
-                path: path.to_string_lossy().into_owned(),
-                added: counts.added,
-                removed: counts.removed,
-                created: ends.then.is_none(),
-                deleted: ends.now.is_none(),
-                executable: execution(ends.then.as_ref(), ends.now.as_ref()),
-            },
+            change,
             hunks: hunks(bytes(&ends.then), bytes(&ends.now)).len(),
         });
         if ends.mixed {
@@ -143,8 +131,8 @@ pub(super) fn revert(
     let kind = Kind::Revert { what: what.clone() };
     let mut plan = Plan::new(format!("revert {what}"), kind, history.last);
     let Some(hunk) = hunk else {
-        if let (None, Some(edits)) = (&then, moves.first()) {
-            plan.folders = made_folders(*edits);
+        if let (None, Some(first)) = (&then, moves.iter().find_map(Move::edit)) {
+            plan.folders = first.folders.clone();
         }
         let file = FilePlan {
             path: known.to_path_buf(),
@@ -179,7 +167,7 @@ pub(super) fn revert(
     out.extend_from_slice(&new[place.new.end..]);
     // The only hunk of a file that was made: it goes, and one that was removed comes back with its mode.
     let goes = then.is_none() && hunks.len() == 1;
-    let mode = now.as_ref().or(then.as_ref()).map_or(0o644, |c| c.mode);
+    let mode = now.as_ref().or(then.as_ref()).map_or(MODE, |c| c.mode);
     let then = (!goes).then_some(Content { bytes: out, mode });
     plan.add(FilePlan {
         path: known.to_path_buf(),
@@ -188,13 +176,6 @@ pub(super) fn revert(
         forced: false,
     });
     Ok(plan)
-}
-
-fn made_folders(first: Move<'_>) -> Vec<std::path::PathBuf> {
-    match first {
-        Move::Edit(edit) => edit.folders.clone(),
-        Move::Ran(_) => Vec::new(),
-    }
 }
 
 fn no_file(history: &History, places: Places<'_>, path: &str) -> Error {
@@ -208,34 +189,17 @@ fn no_file(history: &History, places: Places<'_>, path: &str) -> Error {
 /// Both ends; the error completes "`src/a.rs` ".
 fn ends(path: &Path, moves: &[Move<'_>], places: Places<'_>) -> Result<Ends, String> {
     let now = places.look(path).map_err(|trouble| trouble.to_string())?;
-    let hash = now.as_ref().map(|content| digest(&content.bytes));
-    let first = moves.iter().find_map(|step| match step {
-        Move::Edit(edit) => edit.mode,
-        Move::Ran(_) => None,
-    });
-    let (mode, mode_known) = match &now {
-        // What the file's mode became by others is not the session's doing.
-        Some(now) => restore::mode(moves, now.mode).unwrap_or((now.mode, true)),
-        None => (first.unwrap_or(0o644), true),
-    };
-    let bytes = now.as_ref().map(|content| &content.bytes[..]);
-    let before = match bytes {
-        Some(bytes) if restore::only_mode(moves) => Some(Before::Bytes(bytes.to_vec())),
-        Some(_) | None => restore::before(moves, bytes),
-    };
-    let then = match before {
-        None | Some(Before::Absent) => None,
-        Some(Before::Bytes(bytes)) => Some(Content { bytes, mode }),
-        Some(Before::NotKept) => {
-            return Err(
-                "was changed by others, and only parts of what it held before are kept".to_string(),
-            );
+    let former = restore::former(moves, now.as_ref()).map_err(|lost| match lost {
+        Lost::NotKept => {
+            "was changed by others, and only parts of what it held before are kept".to_string()
         }
-        Some(Before::Damaged) => return Err("is damaged in the journal".to_string()),
-    };
-    let same = bytes == then.as_ref().map(|content| &content.bytes[..]);
-    let mixed = !same && !restore::is_known(moves, hash.as_ref()) || then.is_some() && !mode_known;
-    Ok(Ends { then, now, mixed })
+        Lost::Damaged => "is damaged in the journal".to_string(),
+    })?;
+    Ok(Ends {
+        mixed: !former.is_known(),
+        then: former.content,
+        now,
+    })
 }
 
 fn bytes(content: &Option<Content>) -> &[u8] {

@@ -116,6 +116,12 @@ fn a_large_file_that_others_changed_cannot_be_shown() {
         kit.refused(|past| past.revert("big.txt", None), Force::No),
         "`big.txt` was changed since, not by this session, and only parts of what it held before are kept"
     );
+    // Whoever brought back what it held before: there is no difference, and nothing to be said.
+    kit.put("big.txt", old.replacen("abc", "ABC", 1));
+    kit.turn(&[("big.txt", Some(&old.replacen("cde", "CDE", 1)))]);
+    kit.put("big.txt", &old);
+    let review = self::review(&kit);
+    assert_eq!((review.files.len(), review.notes.len()), (0, 0));
 }
 
 /// A file with three hunks: lines 2, 12 and 22 of 25.
