@@ -150,12 +150,8 @@ fn hex4(raw: &[u8]) -> u32 {
 
 /// Appends text that is UTF-8 unless whoever wrote it was wrong.
 fn push_repaired(bytes: &[u8], out: &mut String) {
-    if let Some(text) = simd::ascii(bytes) {
-        out.push_str(text);
-        return;
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => out.push_str(text),
-        Err(_) => out.push_str(&String::from_utf8_lossy(bytes)),
+    match simd::utf8(bytes) {
+        Some(text) => out.push_str(text),
+        None => out.push_str(&String::from_utf8_lossy(bytes)),
     }
 }

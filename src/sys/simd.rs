@@ -100,6 +100,24 @@ pub fn ascii(bytes: &[u8]) -> Option<&str> {
     Some(unsafe { std::str::from_utf8_unchecked(bytes) })
 }
 
+/// The bytes as text, if they are UTF-8 (RFC 3629). Not to be asked for where they are not: `str::from_utf8` tells.
+#[inline]
+pub fn utf8(bytes: &[u8]) -> Option<&str> {
+    if let Some(text) = ascii(bytes) {
+        return Some(text);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor was just asked for AVX2.
+        if !unsafe { x86::is_utf8(bytes) } {
+            return None;
+        }
+        // SAFETY: every sequence in it was just checked.
+        return Some(unsafe { std::str::from_utf8_unchecked(bytes) });
+    }
+    scalar::utf8(bytes)
+}
+
 /// Two bytes at their distances from a place: what a text is searched for first, when the whole of it would take longer to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
@@ -318,6 +336,11 @@ pub mod scalar {
     #[inline]
     pub fn find_non_digit(bytes: &[u8], from: usize) -> usize {
         find(bytes, from, |b| !b.is_ascii_digit())
+    }
+
+    /// Twin of [`super::utf8`].
+    pub fn utf8(bytes: &[u8]) -> Option<&str> {
+        std::str::from_utf8(bytes).ok()
     }
 
     /// Twin of [`super::ascii`].

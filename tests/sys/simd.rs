@@ -145,6 +145,41 @@ fn ascii_text_is_told_from_other_at_every_length_and_place() {
     }
 }
 
+#[test]
+fn utf8_is_told_from_other_bytes_as_std_tells_it() {
+    // All sequences of four bytes on both sides of each border in the table of RFC 3629, across the border of two blocks, and cut there.
+    let borders = [
+        0, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec,
+        0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff,
+    ];
+    let mut bytes = [b'a'; 37];
+    let check = |bytes: &[u8]| {
+        let (ours, std) = (simd::utf8(bytes), std::str::from_utf8(bytes).ok());
+        assert_eq!(ours, std, "{bytes:x?}");
+    };
+    for first in borders {
+        for second in borders {
+            for third in borders {
+                for fourth in borders {
+                    bytes[30..34].copy_from_slice(&[first, second, third, fourth]);
+                    check(&bytes);
+                }
+                check(&bytes[30..33]);
+                check(&bytes[1..33]);
+            }
+        }
+    }
+    // A character at every place of three blocks, whole and cut.
+    for character in ["é", "→", "🦀"] {
+        for at in 0..96 {
+            let text = format!("{}{character}{}", "x".repeat(at), "y".repeat(7));
+            for length in at..=text.len() {
+                check(&text.as_bytes()[..length]);
+            }
+        }
+    }
+}
+
 /// Bytes of a small alphabet, so that hits and near misses are common.
 fn mixture(rng: &mut Rng, length: usize) -> Vec<u8> {
     let alphabet = b"ab\n\x00\x7f\x80\xc3\xff";

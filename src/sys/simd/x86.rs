@@ -341,6 +341,91 @@ unsafe fn both_lanes(table: &[u8; 16]) -> __m256i {
     unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast())) }
 }
 
+/// Whether all of it is UTF-8. The method is that of Keiser and Lemire, "Validating UTF-8 in less than one instruction per byte" (2021):
+/// each kind of error shows in two bytes that follow one another, so three tables, asked by the upper half of the first, its lower
+/// half and the upper half of the second, each give the errors that are possible by what they see, and what all three agree on is
+/// one. Only that a third or fourth byte is due shows from further away.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn is_utf8(bytes: &[u8]) -> bool {
+    /// A lead byte without a following byte behind it.
+    const SHORT: u8 = 1 << 0;
+    /// A following byte behind ASCII.
+    const LONG: u8 = 1 << 1;
+    /// E0 before less than A0: two bytes would do.
+    const WIDE_3: u8 = 1 << 2;
+    /// F4 before more than 8F, or F5 to FF: above U+10FFFF.
+    const LARGE: u8 = 1 << 3;
+    /// ED before more than 9F.
+    const SURROGATE: u8 = 1 << 4;
+    /// C0 or C1: one byte would do.
+    const WIDE_2: u8 = 1 << 5;
+    /// F5 to FF before 80 to 8F, where it shares a bit with F0 before less than 90: three bytes would do.
+    const WIDE_4: u8 = 1 << 6;
+    /// Two following bytes: right behind a lead byte of three or four.
+    const PAIR: u8 = 1 << 7;
+    const ANY_LOW: u8 = SHORT | LONG | PAIR;
+    const FIRST_HIGH: [u8; 16] = {
+        let mut table = [LONG; 16];
+        (table[8], table[9], table[10], table[11]) = (PAIR, PAIR, PAIR, PAIR);
+        (table[12], table[13]) = (SHORT | WIDE_2, SHORT);
+        table[14] = SHORT | WIDE_3 | SURROGATE;
+        table[15] = SHORT | LARGE | WIDE_4;
+        table
+    };
+    const FIRST_LOW: [u8; 16] = {
+        let mut table = [ANY_LOW | LARGE | WIDE_4; 16];
+        table[0] = ANY_LOW | WIDE_2 | WIDE_3 | WIDE_4;
+        table[1] = ANY_LOW | WIDE_2;
+        (table[2], table[3]) = (ANY_LOW, ANY_LOW);
+        table[4] = ANY_LOW | LARGE;
+        table[13] |= SURROGATE;
+        table
+    };
+    const SECOND_HIGH: [u8; 16] = {
+        let mut table = [SHORT; 16];
+        let following = LONG | PAIR | WIDE_2;
+        table[8] = following | WIDE_3 | WIDE_4;
+        table[9] = following | WIDE_3 | LARGE;
+        table[10] = following | SURROGATE | LARGE;
+        table[11] = following | SURROGATE | LARGE;
+        table
+    };
+    // SAFETY: the caller has AVX2; each load is of 32 bytes of a block that has them.
+    unsafe {
+        let (first_high, first_low) = (both_lanes(&FIRST_HIGH), both_lanes(&FIRST_LOW));
+        let second_high = both_lanes(&SECOND_HIGH);
+        let low_half = _mm256_set1_epi8(0x0f);
+        let (mut before, mut errors) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+        let blocks = bytes.chunks_exact(32);
+        // Zeros behind the end show a sequence that it cuts.
+        let mut last = [0; 32];
+        last[..blocks.remainder().len()].copy_from_slice(blocks.remainder());
+        for block in blocks.chain(std::iter::once(&last[..])) {
+            let now = _mm256_loadu_si256(block.as_ptr().cast());
+            let joint = _mm256_permute2x128_si256(before, now, 0x21);
+            let previous = _mm256_alignr_epi8(now, joint, 15);
+            let half = |of: __m256i| _mm256_and_si256(_mm256_srli_epi16(of, 4), low_half);
+            let pairs = _mm256_and_si256(
+                _mm256_and_si256(
+                    _mm256_shuffle_epi8(first_high, half(previous)),
+                    _mm256_shuffle_epi8(first_low, _mm256_and_si256(previous, low_half)),
+                ),
+                _mm256_shuffle_epi8(second_high, half(now)),
+            );
+            // The upper bit remains of a byte that is E0 or more, two places before, or F0 or more, three places before.
+            let third = _mm256_alignr_epi8(now, joint, 14);
+            let third = _mm256_subs_epu8(third, _mm256_set1_epi8(0x60));
+            let fourth = _mm256_alignr_epi8(now, joint, 13);
+            let fourth = _mm256_subs_epu8(fourth, _mm256_set1_epi8(0x70));
+            let due = _mm256_or_si256(third, fourth);
+            let due = _mm256_and_si256(due, _mm256_set1_epi8(PAIR as i8));
+            errors = _mm256_or_si256(errors, _mm256_xor_si256(due, pairs));
+            before = now;
+        }
+        _mm256_testz_si256(errors, errors) == 1
+    }
+}
+
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn find_pair(bytes: &[u8], pair: super::Pair, from: usize) -> usize {
     let super::Pair { first, second } = pair;
