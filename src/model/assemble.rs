@@ -55,12 +55,12 @@ pub struct Unfinished {
 }
 
 impl Assembler {
-    /// Adds one record; whatever follows the last one is ignored.
-    pub fn feed(&mut self, record: Record<'_>) -> Result<(), Failed> {
+    /// Takes from one record what it adds; whatever follows the last one is ignored.
+    pub fn feed(&mut self, record: &mut Record<'_>) -> Result<(), Failed> {
         if self.is_complete() {
             return Ok(());
         }
-        if let Some(text) = record.error {
+        if let Some(text) = record.error.take() {
             return Err(Failed { text: text.into() });
         }
         self.has_known_record |= record.known;
@@ -69,15 +69,15 @@ impl Assembler {
             "length" => StopReason::Length,
             other => StopReason::Other(other.to_string()),
         });
-        if let Some(text) = record.thinking {
+        if let Some(text) = &record.thinking {
             text.push_to(&mut self.thinking);
         }
-        if let Some(text) = record.content {
+        if let Some(text) = &record.content {
             text.push_to(&mut self.content);
         }
-        self.calls.extend(record.calls);
+        self.calls.append(&mut record.calls);
         if let Some(stop) = stop {
-            self.usage = record.last.unwrap_or_default().usage;
+            self.usage = record.last.take().unwrap_or_default().usage;
             self.stop = Some(stop);
         }
         Ok(())

@@ -301,8 +301,8 @@ fn what_follows_the_last_record_is_not_added() {
         r#"{"error":"late"}"#,
         r#"{"done_reason":"length"}"#,
     ] {
-        let record = Record::decode(line.as_bytes()).expect("a record");
-        assembler.feed(record).expect("no failure");
+        let mut record = Record::decode(line.as_bytes()).expect("a record");
+        assembler.feed(&mut record).expect("no failure");
     }
     let reply = assembler
         .finish(&mut || "id".to_string())

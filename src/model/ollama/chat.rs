@@ -285,15 +285,15 @@ impl Live<'_, '_> {
         if self.assembler.is_complete() {
             return Ok(());
         }
-        let record = match Record::decode(line) {
-            Ok(record) => record,
-            Err(cause) => return Err(self.malformed(cause, line)),
-        };
+        let mut record = Record::default();
+        if let Err(cause) = record.read(line) {
+            return Err(self.malformed(cause, line));
+        }
         if record.thinking.is_some() && self.display.is_behind(self.assembler.content()) {
             // Interleaved: what came before is shown before.
             self.show(false);
         }
-        match self.assembler.feed(record) {
+        match self.assembler.feed(&mut record) {
             Ok(()) => Ok(()),
             Err(Failed { text }) => {
                 let error = classify::record(self.asked, &text);
