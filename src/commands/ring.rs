@@ -226,11 +226,10 @@ impl Held {
 /// Adds exchanges to the ring in a session's folder.
 fn add(folder: &Path, text: &[u8]) -> io::Result<()> {
     let path = folder.join(NAME);
-    let old = match file::open_regular(&path) {
-        Ok(file) => {
-            let size = file.metadata()?.len();
+    let old = match file::open_own_to_write(&path) {
+        Ok((mut file, metadata)) => {
+            let size = metadata.len();
             if size > HEAD_BYTES && size + text.len() as u64 <= RING_BYTES as u64 {
-                let mut file = file::open_regular_to_write(&path)?;
                 file.seek(SeekFrom::End(0))?;
                 return file.write_all(text);
             }

@@ -249,13 +249,8 @@ impl Place {
             ..
         } = self.pointer;
         let path = self.folder.join(log_name(number));
-        let log = self
-            .disk
-            .open(&path)
-            .map_err(|error| refused("open", &path, error))?;
-        let now = log
-            .identity()
-            .map_err(|error| refused("look at", &path, error))?;
+        let opened = self.disk.open(&path);
+        let (log, now) = opened.map_err(|error| refused("open", &path, error))?;
         let last = match self.left == Some(now) {
             true => Ok(hash),
             false => self.last_hash(&log, now.size),

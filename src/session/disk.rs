@@ -110,16 +110,17 @@ impl Disk {
         }
     }
 
-    /// Opens for writing and reading what must exist, without following a link.
-    pub fn open(&self, path: &Path) -> io::Result<OpenFile> {
-        Ok(self.opened(file::open_regular_to_write(path)?, path))
+    /// Opens for writing and reading what must exist, without following a link. Tells which file that is.
+    pub fn open(&self, path: &Path) -> io::Result<(OpenFile, Identity)> {
+        let (file, metadata) = file::open_own_to_write(path)?;
+        Ok((self.opened(file, path), Identity::from(&metadata)))
     }
 
     /// A new, empty file. What is left of an older attempt is emptied.
     pub fn create(&self, path: &Path) -> io::Result<OpenFile> {
         match self.create_new(path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                let file = self.open(path)?;
+                let (file, _) = self.open(path)?;
                 file.truncate(0)?;
                 Ok(file)
             }
@@ -140,10 +141,11 @@ impl Disk {
 
     /// The bytes of a file, at most `limit` of them.
     pub fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        file::open_regular(path)?
-            .take(limit)
-            .read_to_end(&mut bytes)?;
+        let (file, metadata) = file::open_own(path)?;
+        // With room for one more byte, one call reads all and the next finds the end.
+        let room = metadata.len().min(limit) as usize + 1;
+        let mut bytes = Vec::with_capacity(room);
+        file.take(limit).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 

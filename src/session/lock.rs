@@ -47,8 +47,7 @@ pub(super) enum Guard {
 pub(super) fn take(disk: &Disk, folder: &Path) -> Result<Guard, CommitError> {
     let path = folder.join("lock");
     let failed = |error: io::Error| refused("open", &path, error);
-    let file = disk.open(&path).map_err(failed)?;
-    let ours = file.identity().map_err(failed)?;
+    let (file, ours) = disk.open(&path).map_err(failed)?;
     let guard = match Locked::wait(file.into_file(), WAIT) {
         Ok(Some(locked)) => Guard::Locked(locked),
         Ok(None) => return Err(CommitError::Busy { path }),

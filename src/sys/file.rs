@@ -64,17 +64,34 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     open_carefully(path, OpenOptions::new().read(true))
 }
 
-/// As [`open_regular`], for reading and writing.
-pub fn open_regular_to_write(path: &Path) -> io::Result<File> {
-    open_carefully(path, OpenOptions::new().read(true).write(true))
+/// As [`open_regular`], for a file of our own state, where nobody puts a device: it is looked at once, when it is open, and what was seen
+/// is returned with it.
+pub fn open_own(path: &Path) -> io::Result<(File, Metadata)> {
+    open_and_look(path, OpenOptions::new().read(true))
+}
+
+/// As [`open_own`], for reading and writing.
+pub fn open_own_to_write(path: &Path) -> io::Result<(File, Metadata)> {
+    open_and_look(path, OpenOptions::new().read(true).write(true))
+}
+
+fn open_and_look(path: &Path, options: &mut OpenOptions) -> io::Result<(File, Metadata)> {
+    let opened = options.custom_flags(ffi::OPEN_CAREFULLY).open(path);
+    let file = opened.map_err(|error| {
+        // A link, a folder, a socket: what it is says more than that it cannot be opened.
+        let kind = fs::symlink_metadata(path).map(|found| found.file_type());
+        kind.and_then(refuse_unless_regular)
+            .map_or_else(|refused| refused, |()| error)
+    })?;
+    let metadata = file.metadata()?;
+    refuse_unless_regular(metadata.file_type())?;
+    Ok((file, metadata))
 }
 
 fn open_carefully(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     refuse_unless_regular(fs::symlink_metadata(path)?.file_type())?;
-    let file = options.custom_flags(ffi::OPEN_CAREFULLY).open(path)?;
     // What was looked at and what was opened may differ: the opened one counts.
-    refuse_unless_regular(file.metadata()?.file_type())?;
-    Ok(file)
+    open_and_look(path, options).map(|(file, _)| file)
 }
 
 fn refuse_unless_regular(kind: FileType) -> io::Result<()> {

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use zcoder::sys::file::{Identity, Locked, create, open_regular, open_regular_to_write, replace};
+use zcoder::sys::file::{Identity, Locked, create, open_own_to_write, open_regular, replace};
 
 fn no_recheck() -> io::Result<()> {
     Ok(())
@@ -300,7 +300,8 @@ fn a_lock_is_waited_for_and_no_longer_than_said() {
 fn opening_to_write_makes_nothing_and_refuses_what_opening_does() {
     let temp = Temp::new();
     let path = temp.write("file", "old");
-    let mut file = open_regular_to_write(&path).expect("the file");
+    let (mut file, metadata) = open_own_to_write(&path).expect("the file");
+    assert_eq!(metadata.len(), 3);
     std::io::Write::write_all(&mut file, b"new").expect("written");
     assert_eq!(temp.read("file"), b"new");
     symlink(&path, temp.path().join("link")).expect("a link");
@@ -309,7 +310,7 @@ fn opening_to_write_makes_nothing_and_refuses_what_opening_does() {
         ("", ErrorKind::IsADirectory),
         ("none", ErrorKind::NotFound),
     ] {
-        let error = open_regular_to_write(&temp.path().join(name)).expect_err(name);
+        let error = open_own_to_write(&temp.path().join(name)).expect_err(name);
         assert_eq!(error.kind(), expected, "{name}");
     }
 }
