@@ -194,7 +194,7 @@ impl Engine {
             outcome: look.run(&cancel),
             touched: Touched::Unknown,
         };
-        match worker::start("look", &self.to_self, job, work) {
+        match self.worker.start(job, work) {
             Ok(()) => self.await_tool(turn, job, &call.id),
             Err(error) => (
                 failed(&format!("no thread for {}: {error}", call.name)),
@@ -262,7 +262,7 @@ impl Engine {
             .looks
             .then(|| self.toolbox.workspace().root().to_path_buf());
         let work = move |inbox: &_| worker::run_command(running, look, &cancel, job, inbox);
-        match worker::start("command", &self.to_self, job, work) {
+        match self.worker.start(job, work) {
             Ok(()) => {
                 let done = self.await_tool(turn, job, &call.id);
                 self.note_touched(shown);

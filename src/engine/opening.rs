@@ -12,7 +12,7 @@ use super::discover::{self, Found, Plan};
 use super::guide;
 use super::prompt;
 use super::turn::{Engine, Flow, Turn, no_thread};
-use super::worker::{self, News};
+use super::worker::News;
 use crate::model::{Backend, Options};
 use crate::policy::Profile;
 use crate::protocol::{Decision, Event, Level, Question, Status};
@@ -72,7 +72,7 @@ impl Engine {
             job,
             result: discover::discover(&backend, &options, offline, &cancel).map(Box::new),
         };
-        worker::start("model", &self.to_self, job, work).map_err(no_thread)?;
+        self.worker.start(job, work).map_err(no_thread)?;
         self.await_found(turn, job)?.map_err(TurnEnd::new)
     }
 

@@ -25,7 +25,7 @@ use super::guide;
 use super::prompt;
 use super::queue::{self, Queue};
 use super::receipt::Tally;
-use super::worker::{self, ChatJob, JobId, News, Touched};
+use super::worker::{ChatJob, JobId, News, Touched, Worker};
 use super::{Emit, Setup, TurnLimits};
 use crate::guidance::Guidance;
 use crate::model::{self, Backend, Loaded, Options, Reply, ToolStyle};
@@ -69,7 +69,7 @@ pub(super) struct Engine {
     pub(super) offline: bool,
     emit: Emit,
     pub(super) inbox: Receiver<News>,
-    pub(super) to_self: Sender<News>,
+    pub(super) worker: Worker,
     /// What takes edits back.
     pub(super) journal: Journal,
     /// Whether to look what a command changes; false once it was too much.
@@ -230,7 +230,7 @@ impl Engine {
             offline: setup.offline,
             emit,
             inbox,
-            to_self,
+            worker: Worker::new(to_self),
             journal: setup.journal,
             looks: true,
             touched: Touched::Unknown,
@@ -482,10 +482,8 @@ impl Engine {
         let (job, request) = (self.next_job(), chat.request);
         let estimated_tokens = chat.estimated_tokens;
         turn.tally.requests += 1;
-        worker::start("model", &self.to_self, job, move |inbox| {
-            chat.run(job, inbox)
-        })
-        .map_err(no_thread)?;
+        let work = move |inbox: &_| chat.run(job, inbox);
+        self.worker.start(job, work).map_err(no_thread)?;
         let answer = self.await_reply(turn, job).inspect_err(|_| {
             let reason = "the turn was stopped".to_string();
             self.emit(Event::Discarded { request, reason });

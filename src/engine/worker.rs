@@ -1,23 +1,26 @@
-//! The threads that may wait for others: one for a question to the model server, one for a command. The engine starts them with all
-//! they need and hears of them through its own inbox; they never see the engine.
+//! The thread that may wait for others: for the model server, for a command. The engine hands it a job with all that this needs and hears of
+//! it through its own inbox; the worker never sees the engine.
 //!
 //! ```text
-//! engine ── start(job 7, chat) ──▶ worker "model"
+//! engine ── start(job 7, chat) ──▶ thread "worker"
 //!        ◀── News::Progress { job: 7, Content "I run" } ──
 //!        ◀── News::Replied  { job: 7, Ok(reply) } ────────   exactly one last word
+//!        ── start(job 8, command) ──▶ the same thread, or another one if job 7 was given up and still runs
 //! ```
 //!
 //! Invariant: every job sends exactly one last word, also when its thread panics (`News::Lost`). Invariant: news of a job that is no
-//! longer waited for are dropped by their id, so a worker can be given up at any time.
+//! longer waited for are dropped by their id, so a worker can be given up at any time. Invariant: no job waits for another one.
 use super::discover::Found;
 use crate::model::{self, Backend, Chat, Loaded, Progress, Reply, RequestBody, Shape};
 use crate::protocol::{Event, Op, RequestId, Status, ToolOutcome};
-use crate::sys::channel::Sender;
+use crate::sys::channel::{Sender, channel};
 use crate::sys::{Cancel, thread};
 use crate::tools::Running;
 use crate::undo::{MAX_ENTRIES, MAX_TIME, Snapshot};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One piece of work on another thread. Never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,35 +57,91 @@ pub(super) enum News {
     Lost { job: JobId },
 }
 
-/// Runs `work` on a thread of its own; what it returns is its last word.
-pub(super) fn start(
-    name: &'static str,
-    inbox: &Sender<News>,
-    job: JobId,
-    work: impl FnOnce(&Sender<News>) -> News + Send + 'static,
-) -> std::io::Result<()> {
-    let last_word = LastWord {
-        sender: inbox.clone(),
-        news: Some(News::Lost { job }),
-    };
-    let work = move || {
-        let mut last_word = last_word;
-        let news = work(&last_word.sender);
-        last_word.news = Some(news);
-    };
-    thread::start(name, Box::new(work)).map(drop)
+/// Runs jobs, on one thread as long as each has ended before the next one begins: a thread that starts and ends costs more than a request.
+pub(super) struct Worker {
+    inbox: Sender<News>,
+    thread: Option<Thread>,
+}
+
+/// A thread that takes up what it is sent.
+struct Thread {
+    work: Sender<Work>,
+    is_idle: Arc<AtomicBool>,
+}
+
+type Work = Box<dyn FnOnce() + Send>;
+
+impl Worker {
+    /// Whose news go there.
+    pub(super) fn new(inbox: Sender<News>) -> Worker {
+        Worker {
+            inbox,
+            thread: None,
+        }
+    }
+
+    /// Runs `work` beside the engine; what it returns is its last word.
+    pub(super) fn start(
+        &mut self,
+        job: JobId,
+        work: impl FnOnce(&Sender<News>) -> News + Send + 'static,
+    ) -> io::Result<()> {
+        // A job that was given up keeps its thread until it ends, and nobody waits for that.
+        let idle = self.thread.take();
+        let idle = idle.filter(|thread| thread.is_idle.swap(false, Ordering::AcqRel));
+        let thread = match idle {
+            Some(thread) => thread,
+            None => Thread::start()?,
+        };
+        let last_word = LastWord {
+            inbox: self.inbox.clone(),
+            news: Some(News::Lost { job }),
+            is_idle: None,
+        };
+        let is_idle = Arc::clone(&thread.is_idle);
+        let work = move || {
+            let mut last_word = last_word;
+            last_word.news = Some(work(&last_word.inbox));
+            last_word.is_idle = Some(is_idle);
+        };
+        // Work that nobody takes is dropped, and says so with its last word.
+        let _ = thread.work.send(Box::new(work));
+        self.thread = Some(thread);
+        Ok(())
+    }
+}
+
+impl Thread {
+    fn start() -> io::Result<Thread> {
+        let (work, inbox) = channel::<Work>();
+        let run = move || {
+            while let Ok(work) = inbox.recv() {
+                work();
+            }
+        };
+        thread::start("worker", Box::new(run))?;
+        Ok(Thread {
+            work,
+            is_idle: Arc::default(),
+        })
+    }
 }
 
 /// Sends its news when dropped, by return or by panic.
 struct LastWord {
-    sender: Sender<News>,
+    inbox: Sender<News>,
     news: Option<News>,
+    /// Set before the last word is heard, so that whoever hears it finds the thread free; not by a panic, which ends the thread.
+    is_idle: Option<Arc<AtomicBool>>,
 }
 
 impl Drop for LastWord {
     fn drop(&mut self) {
+        if let Some(is_idle) = &self.is_idle {
+            is_idle.store(true, Ordering::Release);
+        }
         if let Some(news) = self.news.take() {
-            tell(&self.sender, news);
+            tell(&self.inbox, news);
         }
     }
 }
@@ -200,30 +259,75 @@ pub(super) fn run_command(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::channel::channel;
+    use crate::sys::channel::Receiver;
+    use std::thread::current;
+
+    fn worker() -> (Worker, Receiver<News>) {
+        let (sender, inbox) = channel();
+        (Worker::new(sender), inbox)
+    }
+
+    /// Starts a job whose last word names its thread.
+    fn start(worker: &mut Worker) {
+        let work = |_: &Sender<News>| {
+            let text = format!("{:?}", current().id());
+            News::Output {
+                job: JobId(0),
+                text,
+            }
+        };
+        worker.start(JobId(0), work).unwrap();
+    }
 
     #[test]
-    fn a_job_that_panics_still_has_a_last_word() {
-        let (sender, inbox) = channel();
+    fn a_job_that_panics_still_has_a_last_word_and_the_next_one_a_thread() {
+        let (mut worker, inbox) = worker();
         let work = |_: &Sender<News>| -> News { panic!("on purpose: the test of the last word") };
-        start("test", &sender, JobId(7), work).unwrap();
+        worker.start(JobId(7), work).unwrap();
         let news = inbox.recv().unwrap();
         assert!(matches!(news, News::Lost { job: JobId(7) }), "{news:?}");
+        start(&mut worker);
+        let news = inbox.recv().unwrap();
+        assert!(matches!(news, News::Output { .. }), "{news:?}");
     }
 
     #[test]
     fn the_last_word_comes_after_all_others() {
-        let (sender, inbox) = channel();
+        let (mut worker, inbox) = worker();
         let job = JobId(1);
         let work = move |inbox: &Sender<News>| {
             let text = "x".to_string();
             tell(inbox, News::Output { job, text });
             News::Op(Op::Quit)
         };
-        start("test", &sender, job, work).unwrap();
-        drop(sender);
+        worker.start(job, work).unwrap();
+        drop(worker);
         let all = std::iter::from_fn(|| inbox.recv().ok());
         let all: Vec<String> = all.map(|news| format!("{news:?}")).collect();
         assert_eq!(all, ["Output { job: JobId(1), text: \"x\" }", "Op(Quit)"]);
+    }
+
+    #[test]
+    fn jobs_share_a_thread_until_one_is_given_up() {
+        let (mut worker, inbox) = worker();
+        let ran_on = |inbox: &Receiver<News>| match inbox.recv().unwrap() {
+            News::Output { text, .. } => text,
+            other => panic!("{other:?}"),
+        };
+        start(&mut worker);
+        let first = ran_on(&inbox);
+        start(&mut worker);
+        assert_eq!(ran_on(&inbox), first);
+        // This one ends when it is told to, behind all that comes later.
+        let (go_on, told) = channel::<()>();
+        let stuck = move |_: &Sender<News>| {
+            let _ = told.recv();
+            News::Op(Op::Quit)
+        };
+        worker.start(JobId(1), stuck).unwrap();
+        start(&mut worker);
+        assert_ne!(ran_on(&inbox), first);
+        go_on.send(()).unwrap();
+        assert!(matches!(inbox.recv().unwrap(), News::Op(Op::Quit)));
     }
 }
