@@ -7,10 +7,12 @@
 //! $ zcoder --think ⇥          on off low medium high
 //! $ zcoder --record ⇥         files
 //! $ zcoder decode ⇥           chunked ndjson sse json sanitize
+//! $ zcoder sessions show ⇥    20260821-090000123-x1y2z3a4
 //! ```
 //!
 //! Each script does the same: find the command among the words, skipping the values of flags; behind a flag complete its value; behind a dash
-//! the flags of the command; else its words. Nothing is run to complete but what the shell has itself.
+//! the flags of the command; else its words. Where a session is meant, `zcoder sessions` is asked for those of the folder, and nothing is
+//! offered when it says nothing. Nothing else is run to complete but what the shell has itself.
 //!
 //! Invariant: every word of the scripts is from a table and made of letters, digits and `-_.:`, so that nothing needs to be quoted;
 //! descriptions are quoted.
@@ -84,8 +86,22 @@ fn first_words(command: Command) -> Vec<String> {
     }
 }
 
-/// Commands that take a file behind so many words.
-const FILES_AFTER: &[(&str, usize)] = &[("decode", 1), ("wire", 0)];
+/// Where a file may stand: the command, how many words stand behind it, the first of them.
+const FILES_AT: &[&str] = &["decode:1:*", "wire:0:*"];
+/// Where a session may stand, likewise.
+const SESSIONS_AT: &[&str] = &[
+    "sessions:1:show:*",
+    "sessions:1:rename:*",
+    "sessions:*:delete:*",
+    "sessions:1:export:*",
+    "sessions:1:fork:*",
+    "sessions:1:waiting:*",
+    "audit:1:*",
+    "undo:0:*",
+    "redo:0:*",
+    "diff:0:*",
+    "wire:0:*",
+];
 
 fn commands() -> impl Iterator<Item = &'static CommandRow> {
     COMMANDS.iter().filter(|row| !row.name.is_empty())
@@ -121,8 +137,12 @@ fn is_folder(takes: Takes) -> bool {
     matches!(takes, Takes::Folder(_))
 }
 
+fn is_session(takes: Takes) -> bool {
+    matches!(takes, Takes::Value("SESSION"))
+}
+
 fn is_text(takes: Takes) -> bool {
-    matches!(takes, Takes::Value(_) | Takes::Number(_))
+    matches!(takes, Takes::Value(_) | Takes::Number(_)) && !is_session(takes)
 }
 
 fn has_value(takes: Takes) -> bool {
@@ -133,9 +153,17 @@ fn bash() -> String {
     let mut out = format!(
         "# bash completion of zcoder. For all shells to come:\n\
          #   zcoder completions bash > ~/.local/share/bash-completion/completions/zcoder\n\
+         _zcoder_sessions() {{\n\
+         \x20   # compgen expands its words: nothing but ids may be among them.\n\
+         \x20   local id more\n\
+         \x20   compopt -o nosort 2>/dev/null\n\
+         \x20   words+=\" $(\"${{COMP_WORDS[0]/#\\~\\//$HOME/}}\" sessions 2>/dev/null </dev/null | while read -r id more; do\n\
+         \x20       [[ $id == *[!0-9A-Za-z-]* ]] || echo \"$id\"\n\
+         \x20   done)\"\n\
+         }}\n\
          _zcoder() {{\n\
          \x20   local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}}\n\
-         \x20   local command='' behind=0 at=1 words='' IFS=$' \\n'\n\
+         \x20   local command='' behind=0 first='' at=1 words='' IFS=$' \\n'\n\
          \x20   COMPREPLY=()\n\
          \x20   # --flag=value comes as three words.\n\
          \x20   if [[ $word == = ]]; then\n\
@@ -147,7 +175,13 @@ fn bash() -> String {
          \x20       case ${{COMP_WORDS[at]}} in\n\
          \x20           {}) [[ ${{COMP_WORDS[at + 1]}} == = ]] && ((at += 1)); ((at += 1)) ;;\n\
          \x20           -*) ;;\n\
-         \x20           *) if [[ -z $command ]]; then command=${{COMP_WORDS[at]}}; else ((behind += 1)); fi ;;\n\
+         \x20           *)\n\
+         \x20               if [[ -z $command ]]; then\n\
+         \x20                   command=${{COMP_WORDS[at]}}\n\
+         \x20               else\n\
+         \x20                   ((behind += 1))\n\
+         \x20                   first=${{first:-${{COMP_WORDS[at]}}}}\n\
+         \x20               fi ;;\n\
          \x20       esac\n\
          \x20       ((at += 1))\n\
          \x20   done\n\
@@ -163,10 +197,12 @@ fn bash() -> String {
     out.push_str(&format!(
         "        {}) compopt -o default 2>/dev/null; return ;;\n\
          \x20       {}) compopt -o dirnames 2>/dev/null; return ;;\n\
+         \x20       {}) _zcoder_sessions ;;\n\
          \x20       {}) return ;;\n\
-         \x20       *) case $command:$behind:$word in\n",
+         \x20       *) case $command:$behind:$first:$word in\n",
         pattern(is_file),
         pattern(is_folder),
+        pattern(is_session),
         pattern(is_text)
     ));
     for row in COMMANDS {
@@ -178,13 +214,14 @@ fn bash() -> String {
             out.push_str(&format!("            {name}:0:*) words='{words}' ;;\n"));
         }
     }
-    for (name, after) in FILES_AFTER {
-        out.push_str(&format!(
-            "            {name}:{after}:*) compopt -o default 2>/dev/null; return ;;\n"
-        ));
-    }
+    let (sessions, files) = (SESSIONS_AT.join("|"), FILES_AT.join("|"));
+    out.push_str(&format!(
+        "        esac\n\
+         \x20       case $command:$behind:$first:$word in *:-*) ;; {sessions}) _zcoder_sessions ;; esac\n\
+         \x20       case $command:$behind:$first:$word in *:-*) ;; {files}) compopt -o default 2>/dev/null ;; esac ;;\n"
+    ));
     out.push_str(
-        "        esac ;;\n    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\ncomplete -F _zcoder zcoder\n",
+        "    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\ncomplete -F _zcoder zcoder\n",
     );
     out
 }
@@ -201,8 +238,14 @@ fn zsh() -> String {
         "#compdef zcoder\n\
          # zsh completion of zcoder. For all shells to come, in a folder of $fpath:\n\
          #   zcoder completions zsh > ~/.zfunc/_zcoder\n\
+         _zcoder_sessions() {{\n\
+         \x20   local id more\n\
+         \x20   local -a all\n\
+         \x20   _call_program sessions $words[1] sessions </dev/null | while read -r id more; do all+=(\"$id:${{more//\\\\/\\\\\\\\}}\"); done\n\
+         \x20   _describe -V session all\n\
+         }}\n\
          _zcoder() {{\n\
-         \x20   local before=$words[CURRENT-1] command='' behind=0 at=2\n\
+         \x20   local before=$words[CURRENT-1] command='' behind=0 first='' at=2\n\
          \x20   local -a all\n\
          \x20   if [[ $words[CURRENT] == --*=* ]]; then\n\
          \x20       before=${{words[CURRENT]%%=*}}\n\
@@ -212,7 +255,13 @@ fn zsh() -> String {
          \x20       case $words[at] in\n\
          \x20           ({}) ((at += 1)) ;;\n\
          \x20           (-*) ;;\n\
-         \x20           (*) if [[ -z $command ]]; then command=$words[at]; else ((behind += 1)); fi ;;\n\
+         \x20           (*)\n\
+         \x20               if [[ -z $command ]]; then\n\
+         \x20                   command=$words[at]\n\
+         \x20               else\n\
+         \x20                   ((behind += 1))\n\
+         \x20                   first=${{first:-$words[at]}}\n\
+         \x20               fi ;;\n\
          \x20       esac\n\
          \x20       ((at += 1))\n\
          \x20   done\n\
@@ -230,11 +279,13 @@ fn zsh() -> String {
     out.push_str(&format!(
         "        ({}) _files; return ;;\n\
          \x20       ({}) _files -/; return ;;\n\
+         \x20       ({}) _zcoder_sessions; return ;;\n\
          \x20       ({}) _message value; return ;;\n\
          \x20   esac\n\
-         \x20   case $command:$behind:$words[CURRENT] in\n",
+         \x20   case $command:$behind:$first:$words[CURRENT] in\n",
         pattern(is_file),
         pattern(is_folder),
+        pattern(is_session),
         pattern(is_text)
     ));
     let described = |name: &str, about: &str| format!(" '{name}:{}'", brief(about));
@@ -259,59 +310,88 @@ fn zsh() -> String {
             ));
         }
     }
-    for (name, after) in FILES_AFTER {
-        out.push_str(&format!("        ({name}:{after}:*) _files ;;\n"));
-    }
+    let (sessions, files) = (SESSIONS_AT.join("|"), FILES_AT.join("|"));
+    out.push_str(&format!(
+        "    esac\n\
+         \x20   case $command:$behind:$first:$words[CURRENT] in (*:-*) ;; ({sessions}) _zcoder_sessions ;; esac\n\
+         \x20   case $command:$behind:$first:$words[CURRENT] in (*:-*) ;; ({files}) _files ;; esac\n"
+    ));
     // Sourced, it has to be told; from a folder of $fpath it is the function.
     out.push_str(
-        "    esac\n}\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n    _zcoder \"$@\"\nelse\n    compdef _zcoder zcoder\nfi\n",
+        "}\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n    _zcoder \"$@\"\nelse\n    compdef _zcoder zcoder\nfi\n",
     );
     out
 }
 
 fn fish() -> String {
-    let names: Vec<&str> = commands().map(|row| row.name).collect();
     let mut out = format!(
         "# fish completion of zcoder. For all shells to come:\n\
          #   zcoder completions fish > ~/.config/fish/completions/zcoder.fish\n\
          complete -c zcoder -f\n\
-         function __zcoder_bare; not __fish_seen_subcommand_from {}; end\n",
-        names.join(" ")
+         function __zcoder_at\n\
+         \x20   set -l command ''; set -l behind 0; set -l first ''; set -l value 0\n\
+         \x20   for word in (commandline -opc)[2..]\n\
+         \x20       if test $value = 1\n\
+         \x20           set value 0\n\
+         \x20           continue\n\
+         \x20       end\n\
+         \x20       switch $word\n\
+         \x20           case {}\n\
+         \x20               set value 1\n\
+         \x20           case '-*'\n\
+         \x20           case '*'\n\
+         \x20               if test -z $command\n\
+         \x20                   set command $word\n\
+         \x20                   continue\n\
+         \x20               end\n\
+         \x20               set behind (math $behind + 1)\n\
+         \x20               test -n $first; or set first $word\n\
+         \x20       end\n\
+         \x20   end\n\
+         \x20   for place in $argv\n\
+         \x20       string match -q -- $place $command:$behind:$first:; and return\n\
+         \x20   end\n\
+         \x20   return 1\n\
+         end\n\
+         function __zcoder_sessions\n\
+         \x20   set -l words (commandline -opc)\n\
+         \x20   type -q $words[1]; or return\n\
+         \x20   command $words[1] sessions 2>/dev/null </dev/null | string replace -r ' +' \\t\n\
+         end\n",
+        pattern(has_value).replace('|', " ")
     );
     for row in COMMANDS {
-        let seen = match row.name {
-            "" => "__zcoder_bare".to_string(),
-            name => format!("__fish_seen_subcommand_from {name}"),
-        };
+        let name = row.name;
         let words = first_words(row.command);
         if row.command == Command::Run {
             for row in commands() {
                 let (name, about) = (row.name, brief(row.about));
                 out.push_str(&format!(
-                    "complete -c zcoder -n {seen} -a {name} -d '{about}'\n"
+                    "complete -c zcoder -n \"__zcoder_at ':0:*'\" -a {name} -d '{about}'\n"
                 ));
             }
         } else if !words.is_empty() {
             let words = words.join(" ");
-            out.push_str(&format!("complete -c zcoder -n '{seen}' -a '{words}'\n"));
-        }
-        if FILES_AFTER.iter().any(|(name, _)| *name == row.name) {
-            out.push_str(&format!("complete -c zcoder -n '{seen}' -F\n"));
+            out.push_str(&format!(
+                "complete -c zcoder -n \"__zcoder_at '{name}:0:*'\" -a '{words}'\n"
+            ));
         }
     }
+    let (sessions, files) = (SESSIONS_AT.join("' '"), FILES_AT.join("' '"));
+    out.push_str(&format!(
+        "complete -c zcoder -n \"__zcoder_at '{sessions}'\" -k -a '(__zcoder_sessions)'\n\
+         complete -c zcoder -n \"__zcoder_at '{files}'\" -F\n"
+    ));
     for row in FLAGS {
         let commands = COMMANDS
             .iter()
             .filter(|command| row.is_for(command.command) || row.commands.is_empty());
-        let names: Vec<&str> = commands.map(|command| command.name).collect();
-        let bare = match names.contains(&"") {
-            true => "__zcoder_bare; or ",
-            false => "",
-        };
-        let when = format!("{bare}__fish_seen_subcommand_from {}", names.join(" "));
+        let names: Vec<String> = commands.map(|row| format!("'{}:*'", row.name)).collect();
+        let when = names.join(" ");
         let short = row.short.map(|c| format!(" -s {c}")).unwrap_or_default();
         let value = match row.takes {
             Takes::Nothing => String::new(),
+            takes if is_session(takes) => " -x -k -a '(__zcoder_sessions)'".to_string(),
             Takes::Value(_) | Takes::Number(_) => " -x".to_string(),
             Takes::OneOf(words) => format!(" -x -a '{}'", words.join(" ")),
             Takes::File(_) => " -r -F".to_string(),
@@ -319,7 +399,7 @@ fn fish() -> String {
         };
         let (long, about) = (&row.long[2..], brief(row.help));
         out.push_str(&format!(
-            "complete -c zcoder -n '{when}'{short} -l {long}{value} -d '{about}'\n"
+            "complete -c zcoder -n \"__zcoder_at {when}\"{short} -l {long}{value} -d '{about}'\n"
         ));
     }
     out

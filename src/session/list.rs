@@ -60,10 +60,7 @@ struct Cached {
 pub(super) fn list(disk: &Disk, folder: &Path) -> io::Result<Vec<Listed>> {
     let cached = cache(disk, folder);
     let (mut all, mut fresh) = (Vec::new(), 0);
-    for id in names(folder)?
-        .into_iter()
-        .filter(|name| !name.starts_with('.'))
-    {
+    for id in names(folder)?.into_iter().filter(|name| is_id(name)) {
         let path = folder.join(&id);
         let current = match fs::read(path.join("current")) {
             Ok(bytes) => bytes,
@@ -96,6 +93,12 @@ pub(super) fn list(disk: &Disk, folder: &Path) -> io::Result<Vec<Listed>> {
     let mut all: Vec<Listed> = all.into_iter().map(|cached| cached.listed).collect();
     sort::by(&mut all, |a, b| (b.last, &b.id).cmp(&(a.last, &a.id)));
     Ok(all)
+}
+
+/// Whether a session may be called so. A folder with any other name is none of ours, and could not be opened.
+pub(super) fn is_id(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    !name.is_empty() && name.chars().all(plain)
 }
 
 /// Names in a folder that are UTF-8, as all of ours are; none if there is no such folder.

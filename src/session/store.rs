@@ -227,8 +227,7 @@ impl Store {
 
     /// Where a session lies; an id that is no plain name is none.
     fn path(&self, id: &SessionId) -> Result<PathBuf, OpenError> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-        match !id.0.is_empty() && id.0.chars().all(plain) {
+        match list::is_id(&id.0) {
             true => Ok(self.folder.join(&id.0)),
             false => Err(OpenError::None { id: id.clone() }),
         }

@@ -3,7 +3,7 @@
 mod audit;
 mod change;
 mod crash;
-mod kit;
+pub(crate) mod kit;
 mod read;
 mod retry;
 mod waiting;

@@ -1,6 +1,7 @@
 //! What is written for other programs: completion scripts, read by the shells themselves, and the manual page, read by groff. Shells and groff
 //! that are not installed are left out; bash is asked always.
 
+use super::sessions::kit::{Kit, header, id, title, turn};
 use crate::support::run::{Screen, run, zcoder};
 use crate::support::temp::Temp;
 use std::path::Path;
@@ -130,6 +131,159 @@ fn bash_is_offered_what_fits() {
         let longs: Vec<&str> = longs.map(|row| row.long).collect();
         offered(&temp, &words, &longs);
     }
+}
+
+/// Two sessions, and folders beside them whose names would do something in a shell.
+fn with_sessions() -> Kit {
+    let kit = Kit::new();
+    for (second, text) in [(1, "first: $(x) \\n"), (2, "second")] {
+        kit.session(second, &[header(second), title(text), turn(1, text)]);
+    }
+    for name in ["$(touch pwned)", "2025 other"] {
+        std::fs::create_dir(kit.store.folder().join(name)).expect("a folder");
+    }
+    kit
+}
+
+/// Where a session may stand.
+const SESSIONS: [&str; 15] = [
+    "sessions show",
+    "sessions rename",
+    "sessions delete",
+    "sessions delete 2025",
+    "sessions export --format json",
+    "sessions fork",
+    "sessions waiting",
+    "audit verify",
+    "audit report",
+    "undo",
+    "redo",
+    "diff",
+    "wire",
+    "--resume",
+    "-q -p x -r",
+];
+
+#[test]
+fn bash_is_offered_the_sessions_of_the_folder_where_one_is_meant_and_runs_none_of_their_names() {
+    let kit = with_sessions();
+    let work = kit.temp.path().join("ws");
+    std::fs::write(work.join("bash"), out(&["completions", "bash"])).expect("written");
+    let script = "source ./bash; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _zcoder; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let ask = |program: &str, words: &str| {
+        let words = words.split(' ').filter(|word| !word.is_empty());
+        let mut bash = Command::new("bash");
+        bash.args(["-c", script, "bash", program]);
+        bash.args(words).arg("").current_dir(&work);
+        bash.env("ZCODER_HOME", kit.temp.path().join("home"));
+        let ran = run(&mut bash);
+        (ran.out.trim().to_string(), ran.err)
+    };
+    let zcoder = env!("CARGO_BIN_EXE_zcoder");
+    let silent = |out: &str| (out.to_string(), String::new());
+    let both = format!("{}\n{}", id(2), id(1));
+    for words in SESSIONS {
+        assert_eq!(ask(zcoder, words), silent(&both), "{words}");
+    }
+    for words in [
+        "sessions list",
+        "sessions show 2025",
+        "audit",
+        "models",
+        "-m",
+    ] {
+        let (out, err) = ask(zcoder, words);
+        assert!(
+            !out.contains("2025") && err.is_empty(),
+            "{words}: {out}{err}"
+        );
+    }
+    // Where it is not found, or has none, nothing is said.
+    assert_eq!(ask("./no-such-zcoder", "undo"), silent(""));
+    std::fs::remove_dir_all(kit.store.folder()).expect("removed");
+    assert_eq!(ask(zcoder, "undo"), silent(""));
+    assert!(!work.join("pwned").exists());
+}
+
+#[test]
+fn fish_is_offered_the_sessions_of_the_folder_with_what_they_are_called() {
+    let kit = with_sessions();
+    let work = kit.temp.path().join("ws");
+    std::fs::write(work.join("fish"), out(&["completions", "fish"])).expect("written");
+    let bin = Path::new(env!("CARGO_BIN_EXE_zcoder")).parent();
+    for words in SESSIONS {
+        let mut fish = Command::new("fish");
+        fish.args([
+            "-c",
+            &format!("source fish; complete -C 'zcoder {words} 2'"),
+        ]);
+        fish.current_dir(&work).env("PATH", paths(bin));
+        fish.env("ZCODER_HOME", kit.temp.path().join("home"));
+        let Ok(done) = fish.output() else {
+            return;
+        };
+        let both = format!(
+            "{}\t2025-08-21 09:00        3  second\n{}\t2025-08-21 09:00        3  first: $(x) \\n\n",
+            id(2),
+            id(1)
+        );
+        assert_eq!(String::from_utf8_lossy(&done.stdout), both, "{words}");
+    }
+}
+
+/// Also where the shells are missing.
+#[test]
+fn the_other_scripts_ask_for_sessions_in_the_same_places() {
+    let bash = out(&["completions", "bash"]);
+    let places = bash.split_once("*:-*) ;; ").expect("places").1;
+    let (places, _) = places.split_once(") _zcoder_sessions ;;").expect("places");
+    assert!(places.starts_with("sessions:1:show:*|"), "{places}");
+    let zsh = out(&["completions", "zsh"]);
+    assert!(zsh.contains(&format!("(*:-*) ;; ({places}) _zcoder_sessions ;; esac\n")));
+    assert!(zsh.contains("        (-r|--resume) _zcoder_sessions; return ;;\n"));
+    let fish = out(&["completions", "fish"]);
+    let quoted = places.replace('|', "' '");
+    let row = format!("-n \"__zcoder_at '{quoted}'\" -k -a '(__zcoder_sessions)'\n");
+    assert!(fish.contains(&row), "{row}");
+    assert!(fish.contains(" -s r -l resume -x -k -a '(__zcoder_sessions)' -d "));
+}
+
+/// Our binary first.
+fn paths(first: Option<&Path>) -> std::ffi::OsString {
+    let mut path = first.expect("a folder").as_os_str().to_os_string();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    path
+}
+
+#[test]
+fn zsh_is_offered_the_sessions_of_the_folder_on_a_terminal() {
+    if Command::new("zsh").arg("--version").output().is_err() {
+        return;
+    }
+    let kit = with_sessions();
+    let work = kit.temp.path().join("ws");
+    std::fs::write(work.join("zsh"), out(&["completions", "zsh"])).expect("written");
+    let mut zsh = Command::new("zsh");
+    zsh.args(["-f", "-i"]).current_dir(&work).env_clear();
+    let bin = Path::new(env!("CARGO_BIN_EXE_zcoder")).parent();
+    zsh.env("PS1", "ready> ")
+        .env("TERM", "dumb")
+        .env("PATH", paths(bin));
+    zsh.env("ZCODER_HOME", kit.temp.path().join("home"));
+    let mut screen = Screen::start(&mut zsh);
+    screen.until("ready> ");
+    screen.write("autoload -Uz compinit; compinit -u -D; source ./zsh; unsetopt zle_bracketed_paste; echo se\\t\n");
+    screen.until("set");
+    for words in ["sessions show", "--resume", "audit verify", "undo"] {
+        // The Tab key completes what is the only one.
+        let begun = &id(2)[..15];
+        screen.write(&format!("echo {words}; zcoder {words} {begun}\t"));
+        screen.until(&format!("{begun}{} ", &id(2)[15..]));
+        screen.write("\u{15}");
+    }
+    screen.write("exit\n");
+    screen.end();
 }
 
 /// The Tab key, in a shell on a terminal.
