@@ -16,54 +16,36 @@
 //!
 //! Read next: `config/layers.rs`.
 
-use super::brought::{Brought, PERMISSIONS};
-use super::configured;
-use super::run::open_workspace;
+use super::scope::Scope;
+use super::{at_most_one, print};
 use crate::config::file::{self, Content, Extra, Setting};
 use crate::config::flags::{FLAGS, Files, Flag};
 use crate::config::keys::{KEYS, KeyRow};
-use crate::config::{
-    Command, Given, Id, Typed, UsageError, current_folder, paths, permissions, utf8,
-};
-use crate::headless::out::{exit, with_stdout};
+use crate::config::{Command, Given, Id, Typed, UsageError, utf8};
 use crate::policy::EditMode;
 use crate::text;
-use std::io::Write;
 
 /// Prints; the exit code.
 pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
-    let only = match typed.words.as_slice() {
-        [] => None,
-        [word] => Some(setting(utf8(word, "the key")?)?),
-        [_, extra, ..] => {
-            return Err(UsageError::Words {
-                command: typed.command,
-                extra: Some(extra.to_string_lossy().into_owned()),
-            });
-        }
+    let only = match at_most_one(typed)? {
+        Some(word) => Some(setting(utf8(word, "the key")?)?),
+        None => None,
     };
-    let (mut typed, paths) = configured(typed)?;
-    let place = paths::place(&typed, &paths, current_folder().as_deref())?;
-    let workspace = open_workspace(&place.folder, paths.off_limits())?;
-    let brought = Brought::look(&paths, workspace.root(), &typed);
-    brought.say_unused(&PERMISSIONS);
-    brought.settings(&mut typed)?;
-    let edits = permissions::permissions(&typed, place.broad)?.edits;
+    let mut scope = Scope::find(typed)?;
+    scope.say_unused(false);
+    scope.add_project()?;
+    let edits = scope.permissions()?.edits;
     let mut report = Report {
-        typed: &typed,
+        typed: &scope.typed,
         lines: String::new(),
         // A broad workspace is careful of its own accord.
-        careful: place.broad && edits == EditMode::Ask,
+        careful: scope.broad && edits == EditMode::Ask,
     };
     match only {
         Some(setting) => report.one(setting),
         None => report.all()?,
     }
-    let lines = report.lines;
-    Ok(with_stdout(|out| {
-        out.write_all(lines.as_bytes())?;
-        Ok(exit::DONE)
-    }))
+    Ok(print(&report.lines))
 }
 
 /// By its key or its flag.
@@ -159,7 +141,7 @@ impl Report<'_> {
     fn line(&mut self, name: &str, value: &str, source: &str, setting: Setting) {
         let value = match value {
             "" => "-".to_string(),
-            value => text::visible(value).replace('\n', "\\n"),
+            value => text::one_line(value),
         };
         let mut lock = self.typed.locks.iter();
         let lock = lock.find(|lock| lock.setting == setting);

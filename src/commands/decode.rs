@@ -227,7 +227,7 @@ fn shown(bytes: &[u8]) -> String {
     // A character has at most four bytes, so this many hold all that will be shown.
     let bytes = &bytes[..bytes.len().min(4 * SHOWN_CHARS + 4)];
     let visible = text::repair(bytes);
-    let visible = text::visible(&visible).replace('\n', "\\n");
+    let visible = text::one_line(&visible);
     text::clip(&visible, SHOWN_CHARS).into_owned()
 }
 

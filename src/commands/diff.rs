@@ -13,10 +13,10 @@
 //!
 //! Read next: `undo/review.rs`.
 
-use super::undo::{Session, shown};
+use super::undo::Session;
 use crate::config::{Id, Typed, UsageError};
 use crate::headless::out::{exit, note, with_stdout};
-use crate::text;
+use crate::text::{self, one_line};
 use crate::undo::{self, Review};
 use std::io::{self, IsTerminal, Write};
 
@@ -34,7 +34,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         let branch = branch.map_or(String::new(), |branch| format!(", branch {branch}"));
         return Ok(session.with(|past| {
             let review = past.review()?;
-            note(&format!("session {}{}", past.id(), shown(&branch)));
+            note(&format!("session {}{}", past.id(), one_line(&branch)));
             Ok(print(&review))
         }));
     };
@@ -54,10 +54,10 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
 
 fn print(review: &Review) -> u8 {
     for file in &review.files {
-        note(&format!("  {}", shown(&file.to_string())));
+        note(&format!("  {}", one_line(&file.to_string())));
     }
     for text in &review.notes {
-        note(&format!("  {}", shown(text)));
+        note(&format!("  {}", one_line(text)));
     }
     if review.files.is_empty() {
         note("  no file differs from what it was when the session began");

@@ -13,17 +13,13 @@
 //!
 //! Read next: `guidance`.
 
-use super::brought::Brought;
-use super::configured;
-use super::run::open_workspace;
-use crate::config::{Id, Key, Paths, Typed, UsageError, current_folder, nearest, paths, settings};
+use super::scope::Scope;
+use crate::config::{Id, Typed, UsageError, nearest, settings};
 use crate::guidance::prompts::{Expansion, Prompts};
 use crate::guidance::{Guidance, Remark};
-use crate::headless::out::{exit, note, with_stdout};
+use crate::headless::out::note;
 use crate::text;
-use crate::tools::Workspace;
 use crate::undo::{Past, Store};
-use std::io::Write;
 use std::path::Path;
 
 /// Where a command wants changes and there are none.
@@ -46,17 +42,13 @@ pub(super) fn prints(typed: &Typed) -> bool {
 
 /// What one of the flags asks for; the exit code.
 pub(super) fn print(typed: &Typed) -> Result<u8, UsageError> {
-    let (typed, paths) = configured(typed)?;
-    let place = paths::place(&typed, &paths, current_folder().as_deref())?;
-    let workspace = open_workspace(&place.folder, paths.off_limits())?;
-    let root = workspace.root();
-    let brought = Brought::look(&paths, root, &typed);
-    let places = brought.places(&paths, &typed.words_of(Key::GuidanceNames), root);
+    let mut scope = Scope::find(typed)?;
+    let places = scope.places();
     let out = if typed.is_on(Id::PrintCommands) {
         commands(&Prompts::gather(&places))
     } else {
         let mut guidance = Guidance::gather(places);
-        if let Some(window) = settings::window(&typed)? {
+        if let Some(window) = settings::window(&scope.typed)? {
             guidance.fit(window);
         }
         match typed.is_on(Id::PrintSkills) {
@@ -64,10 +56,7 @@ pub(super) fn print(typed: &Typed) -> Result<u8, UsageError> {
             false => instructions(&guidance),
         }
     };
-    Ok(with_stdout(|stdout| {
-        stdout.write_all(out.as_bytes())?;
-        Ok(exit::DONE)
-    }))
+    Ok(super::print(&out))
 }
 
 fn instructions(guidance: &Guidance) -> String {
@@ -151,7 +140,7 @@ fn table(rows: Vec<(String, String, bool)>) -> String {
         .min(40);
     let rows = rows.iter().map(|(name, what, used)| {
         let used = if *used { "used" } else { "not used" };
-        let what = text::visible(what).replace('\n', "\\n");
+        let what = text::one_line(what);
         format!("{name:wide$}  {used:8}  {what}\n")
     });
     rows.collect()
@@ -162,8 +151,7 @@ pub(super) fn expand(
     typed: &str,
     prompts: &Prompts,
     attachment: &mut Option<String>,
-    paths: &Paths,
-    workspace: &Workspace,
+    scope: &Scope,
 ) -> Result<Option<String>, UsageError> {
     let (mut text, attaches) = match prompts.expand(typed) {
         Expansion::Plain => return Ok(None),
@@ -187,7 +175,7 @@ pub(super) fn expand(
         } => (text, attaches_changes && attachment.is_none()),
     };
     if attaches {
-        match changes(paths, workspace) {
+        match changes(scope) {
             Some((id, patch)) => {
                 let bytes = text::counted(patch.len() as u64, "byte");
                 note(&format!("attached  {bytes}: what session {id} changed"));
@@ -200,10 +188,9 @@ pub(super) fn expand(
 }
 
 /// What the last session of this workspace changed, as far as it still differs.
-fn changes(paths: &Paths, workspace: &Workspace) -> Option<(String, String)> {
-    let state = paths.state.as_ref()?;
-    let store = Store::new(state, workspace.root());
-    let resolve = |path: &Path| workspace.writable(path);
+fn changes(scope: &Scope) -> Option<(String, String)> {
+    let store = Store::new(scope.paths.state.as_ref()?, scope.root());
+    let resolve = |path: &Path| scope.workspace.writable(path);
     let past = Past::open(&store, None, &resolve).ok()?;
     let review = past.review().ok()?;
     let patch = text::repair(&review.patch).into_owned();

@@ -1,9 +1,9 @@
 //! `zcoder help`, `--help`, and what a bare `zcoder` says. The texts are in `config/help.rs`.
 
+use super::print;
 use crate::config::{UsageError, help, nearest, utf8};
-use crate::headless::out::{exit, note, with_stdout};
+use crate::headless::out::{exit, note};
 use std::ffi::OsString;
-use std::io::Write;
 
 /// `zcoder help [TOPIC]`; without a topic the same as `zcoder --help`.
 pub(super) fn run(words: &[OsString]) -> Result<u8, UsageError> {
@@ -17,10 +17,7 @@ pub(super) fn run(words: &[OsString]) -> Result<u8, UsageError> {
             })?
         }
     };
-    Ok(with_stdout(|out| {
-        out.write_all(text.as_bytes())?;
-        Ok(exit::DONE)
-    }))
+    Ok(print(&text))
 }
 
 /// Nothing was typed. The interface comes later; until then the way is shown, and the exit code says that nothing was done.

@@ -15,20 +15,10 @@
 
 use crate::config::flags::{COMMANDS, FLAGS, Files, Group};
 use crate::config::help::{self, TOPICS};
-use crate::headless::out::{exit, with_stdout};
 use std::fmt::Write as _;
-use std::io::Write as _;
 
-/// Prints it; the exit code.
-pub(super) fn run() -> u8 {
-    let page = page();
-    with_stdout(|out| {
-        out.write_all(page.as_bytes())?;
-        Ok(exit::DONE)
-    })
-}
-
-fn page() -> String {
+/// All of it.
+pub(super) fn page() -> String {
     let mut out = format!(
         ".TH ZCODER 1 \"\" \"zcoder {}\" \"User Commands\"\n\
          .SH NAME\n\

@@ -28,7 +28,6 @@
 //! Read next: `run.rs`, the main job.
 
 mod audit;
-mod brought;
 mod completions;
 mod config;
 mod decode;
@@ -44,6 +43,7 @@ mod retry;
 mod ring;
 mod rules;
 mod run;
+mod scope;
 mod session;
 mod sessions;
 mod standin;
@@ -54,7 +54,7 @@ mod undo;
 mod wire;
 
 use crate::config::{
-    Command, DemoSettings, Paths, StandInSettings, Typed, UsageError, arguments, layers, variable,
+    Command, DemoSettings, Id, Source, StandInSettings, Typed, UsageError, arguments, variable,
 };
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::protocol::DecidedBy;
@@ -74,13 +74,14 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
     for text in &typed.notes {
         note(&format!("zcoder: {text}"));
     }
+    // `zcoder models --version` has words that are nobody's.
+    if typed.command != Command::Version && typed.command.row().words.is_empty() {
+        words::<0>(typed)?;
+    }
     match typed.command {
         Command::Run if typed.bare => Ok(help::bare()),
         Command::Run => run::run(typed),
-        Command::Models => {
-            words::<0>(typed)?;
-            models::run(typed)
-        }
+        Command::Models => models::run(typed),
         Command::Tool => tool::run(typed, words(typed)?),
         Command::Undo => undo::undo(typed),
         Command::Redo => undo::redo(typed),
@@ -89,60 +90,55 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
         Command::Audit => audit::run(typed),
         Command::Policy => policy::run(typed, words(typed)?),
         Command::Rules => rules::run(typed),
-        Command::Trust => {
-            words::<0>(typed)?;
-            trust::run(typed)
-        }
+        Command::Trust => trust::run(typed),
         Command::Config => config::run(typed),
-        Command::Paths => {
-            words::<0>(typed)?;
-            places::list(typed)
-        }
-        Command::Purge => {
-            words::<0>(typed)?;
-            Ok(places::purge(typed))
-        }
+        Command::Paths => places::list(typed),
+        Command::Purge => Ok(places::purge(typed)),
         Command::Decode => decode::run(typed),
         Command::Wire => wire::run(typed, words(typed)?),
-        Command::StandIn => {
-            words::<0>(typed)?;
-            Ok(standin::run(&StandInSettings::resolve(typed)?))
-        }
-        Command::Demo => {
-            words::<0>(typed)?;
-            Ok(demo::run(&DemoSettings::resolve(typed, &variable)?))
-        }
-        Command::Man => {
-            words::<0>(typed)?;
-            Ok(man::run())
-        }
+        Command::StandIn => Ok(standin::run(&StandInSettings::resolve(typed)?)),
+        Command::Demo => Ok(demo::run(&DemoSettings::resolve(typed, &variable)?)),
+        Command::Man => Ok(print(&man::page())),
         Command::Completions => completions::run(words(typed)?),
         Command::Help => help::run(&typed.words),
-        Command::Version => Ok(version()),
+        Command::Version => Ok(print(concat!("zcoder ", env!("CARGO_PKG_VERSION"), "\n"))),
     }
-}
-
-/// What was typed with the settings of user and site below it, and our folders. Variables that name no folder are said.
-fn configured(typed: &Typed) -> Result<(Typed, Paths), UsageError> {
-    let paths = Paths::find(&variable);
-    for name in &paths.ignored {
-        note(&format!(
-            "zcoder: {name} is not used: it is no absolute path"
-        ));
-    }
-    let mut typed = typed.clone();
-    layers::add_machine(&mut typed, &paths)?;
-    Ok((typed, paths))
 }
 
 /// Exactly `N` words after the command.
 fn words<const N: usize>(typed: &Typed) -> Result<&[OsString; N], UsageError> {
-    let wrong = |extra: Option<&OsString>| UsageError::Words {
+    let words = typed.words.as_slice();
+    words.try_into().map_err(|_| wrong(typed, words.get(N)))
+}
+
+/// One word after the command, or none.
+fn at_most_one(typed: &Typed) -> Result<Option<&OsString>, UsageError> {
+    match typed.words.get(1) {
+        None => Ok(typed.words.first()),
+        extra => Err(wrong(typed, extra)),
+    }
+}
+
+/// A word too many, or one too few.
+fn wrong(typed: &Typed, extra: Option<&OsString>) -> UsageError {
+    UsageError::Words {
         command: typed.command,
         extra: extra.map(|word| word.to_string_lossy().into_owned()),
-    };
-    let words = typed.words.as_slice();
-    words.try_into().map_err(|_| wrong(words.get(N)))
+    }
+}
+
+/// Whether `--yes` was typed: a variable that is set for all runs is no yes to what is listed now.
+fn said_yes(typed: &Typed) -> bool {
+    let given = typed.get(Id::Yes);
+    given.is_some_and(|given| matches!(given.source, Source::Flag(_)))
+}
+
+/// A text on standard output; the exit code.
+fn print(text: &str) -> u8 {
+    with_stdout(|out| {
+        out.write_all(text.as_bytes())?;
+        Ok(exit::DONE)
+    })
 }
 
 /// Who decided, in words.
@@ -159,11 +155,4 @@ fn by(by: &DecidedBy) -> String {
 fn usage(error: &UsageError) -> u8 {
     complain(&error.to_string());
     exit::USAGE
-}
-
-fn version() -> u8 {
-    with_stdout(|out| {
-        out.write_all(concat!("zcoder ", env!("CARGO_PKG_VERSION"), "\n").as_bytes())?;
-        Ok(exit::DONE)
-    })
 }

@@ -11,7 +11,7 @@
 //!
 //! Read next: `model/choose.rs`, which of these is taken when none is named.
 
-use super::configured;
+use super::scope::configured;
 use crate::config::{Typed, UsageError, settings};
 use crate::headless::Output;
 use crate::headless::out::{Out, complain, exit, note, with_stdout};

@@ -21,15 +21,17 @@
 //!
 //! Read next: `config/paths.rs`.
 
-use crate::config::{self, Id, Paths, Source, Typed, UsageError, current_folder, layers, paths};
-use crate::headless::out::{complain, exit, note, with_stdout};
+use super::scope::folders;
+use super::{print, said_yes};
+use crate::config::{self, Id, Paths, Typed, UsageError, current_folder, layers, paths};
+use crate::headless::out::{complain, exit, note};
 use crate::policy::trust;
 use crate::sort;
 use crate::sys::file::{self, Locked};
 use crate::sys::host;
 use crate::text;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -67,12 +69,7 @@ struct Place {
 
 /// `zcoder paths`
 pub(super) fn list(typed: &Typed) -> Result<u8, UsageError> {
-    let paths = Paths::find(&config::variable);
-    for name in &paths.ignored {
-        note(&format!(
-            "zcoder: {name} is not used: it is no absolute path"
-        ));
-    }
+    let paths = folders();
     let mut places = ours(&paths);
     let read = |kind, path: &Path| Place {
         kind,
@@ -105,10 +102,6 @@ pub(super) fn list(typed: &Typed) -> Result<u8, UsageError> {
 /// `zcoder purge`
 pub(super) fn purge(typed: &Typed) -> u8 {
     let paths = Paths::find(&config::variable);
-    // A variable that is set for all runs is no yes to what is listed now.
-    let yes = typed
-        .get(Id::Yes)
-        .is_some_and(|given| matches!(given.source, Source::Flag(_)));
     let with_config = typed.is_on(Id::Config);
     let mut places = ours(&paths);
     places.retain(|place| match place.class {
@@ -132,7 +125,7 @@ pub(super) fn purge(typed: &Typed) -> u8 {
     if printed != exit::DONE {
         return printed;
     }
-    if !yes {
+    if !said_yes(typed) {
         note("nothing was removed; `zcoder purge --yes` removes these");
         return exit::DONE;
     }
@@ -343,11 +336,4 @@ fn measure(folder: &Path, depth: usize, files: &mut u64, all: &mut u64) {
             Err(_) => {}
         }
     }
-}
-
-fn print(lines: &str) -> u8 {
-    with_stdout(|out| {
-        out.write_all(lines.as_bytes())?;
-        Ok(exit::DONE)
-    })
 }

@@ -15,14 +15,13 @@
 //!
 //! Read next: `policy/judge.rs`, `policy/rules.rs`.
 
-use super::brought::{Brought, PERMISSIONS};
-use super::configured;
-use super::run::open_workspace;
-use crate::config::permissions::{self, Permissions};
-use crate::config::{self, Paths, Typed, UsageError, current_folder, paths, settings, utf8};
+use super::scope::Scope;
+use super::wrong;
+use crate::config::permissions::Permissions;
+use crate::config::{self, Paths, Typed, UsageError, settings, utf8};
 use crate::headless::out::{exit, note, with_stdout};
 use crate::policy::rules::{self, Author, Fault, Rule};
-use crate::policy::{Check, Command, Kept, Policy, Verdict};
+use crate::policy::{Command, Kept, Policy, Verdict, trust};
 use crate::protocol::Question;
 use crate::sys::file;
 use crate::text;
@@ -35,29 +34,22 @@ use std::path::{Path, PathBuf};
 pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError> {
     let [verb, text] = words;
     if verb != "check" {
-        return Err(UsageError::Words {
-            command: typed.command,
-            extra: Some(verb.to_string_lossy().into_owned()),
-        });
+        return Err(wrong(typed, Some(verb)));
     }
     let text = utf8(text, "the command")?;
-    let (mut typed, paths) = configured(typed)?;
-    let place = paths::place(&typed, &paths, current_folder().as_deref())?;
-    let workspace = open_workspace(&place.folder, paths.off_limits())?;
-    let brought = Brought::look(&paths, workspace.root(), &typed);
-    brought.say_unused(&PERMISSIONS);
-    brought.settings(&mut typed)?;
-    let permissions = permissions::permissions(&typed, place.broad)?;
-    let limits = settings::tool_limits(&typed)?;
-    let checks = settings::checks(&typed);
-    let policy = build(permissions, &paths, workspace.root(), &brought, checks);
+    let mut scope = Scope::find(typed)?;
+    scope.say_unused(false);
+    scope.add_project()?;
+    let permissions = scope.permissions()?;
+    let limits = settings::tool_limits(&scope.typed)?;
+    let policy = build(&scope, permissions);
     let command = Command {
         text: text.to_string(),
-        cwd: workspace.root().to_path_buf(),
+        cwd: scope.root().to_path_buf(),
         shown_cwd: ".".to_string(),
         timeout: limits.command_timeout,
         wrapper: limits.command_wrapper,
-        workspace: workspace.root().to_path_buf(),
+        workspace: scope.root().to_path_buf(),
         changed: Vec::new(),
     };
     let (report, code) = report(&policy, command);
@@ -70,7 +62,7 @@ pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError
 /// What is printed, and the exit code.
 fn report(policy: &Policy, command: Command) -> (String, u8) {
     let judgement = policy.judge(&command);
-    let line = |text: &str| text::visible(text).replace('\n', "\\n");
+    let line = text::one_line;
     let mut rows: Vec<(String, String)> = Vec::new();
     for part in &judgement.parts {
         rows.push((line(&part.text), line(&part.ruling.to_string())));
@@ -114,14 +106,9 @@ fn report(policy: &Policy, command: Command) -> (String, u8) {
     (rows.collect(), code)
 }
 
-/// The policy of a run. What is odd about its files is said on standard error. `root` is canonical.
-pub(super) fn build(
-    permissions: Permissions,
-    paths: &Paths,
-    root: &Path,
-    brought: &Brought,
-    checks: Vec<Check>,
-) -> Policy {
+/// The policy of a run. What is odd about its files is said on standard error.
+pub(super) fn build(scope: &Scope, permissions: Permissions) -> Policy {
+    let (paths, root) = (&scope.paths, scope.root());
     let mut policy = Policy::new(
         permissions.commands,
         permissions.edits,
@@ -160,7 +147,15 @@ pub(super) fn build(
     if let Some(kept) = kept(paths, root) {
         policy.keep_in(kept);
     }
-    brought.add_to(&mut policy, checks);
+    if let Some(bytes) = scope.usable(trust::RULES) {
+        let text = String::from_utf8_lossy(bytes);
+        let (rules, faults) = rules::read(&text, trust::RULES, Author::Project);
+        for fault in &faults {
+            note(&format!("zcoder: {}", faulty(trust::RULES, fault)));
+        }
+        policy.add_rules(rules);
+    }
+    policy.add_checks(settings::checks(&scope.typed));
     policy
 }
 
@@ -198,7 +193,7 @@ fn rules_of(path: &Path, paths: &Paths, author: Author) -> (Vec<Rule>, Vec<Strin
     (rules, warnings)
 }
 
-pub(super) fn faulty(name: &str, fault: &Fault) -> String {
+fn faulty(name: &str, fault: &Fault) -> String {
     format!("{name}:{}: {}", fault.line, fault.text)
 }
 

@@ -16,33 +16,26 @@
 //!
 //! Read next: `policy/kept.rs`.
 
-use super::brought::{Brought, PERMISSIONS};
 use super::policy::{build, kept};
-use super::run::open_workspace;
-use crate::config::{self, Paths, Typed, UsageError, current_folder, paths, permissions, utf8};
-use crate::headless::out::{complain, exit, note, with_stdout};
+use super::scope::Scope;
+use super::{print, wrong};
+use crate::config::{self, Paths, Typed, UsageError, utf8};
+use crate::headless::out::{complain, exit, note};
 use crate::policy::{Entry, Kept};
 use crate::text;
 use std::fmt::Write as _;
-use std::io::Write;
 
 /// Lists or revokes; the exit code.
 pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
-    let paths = Paths::find(&config::variable);
-    let place = paths::place(typed, &paths, current_folder().as_deref())?;
-    let workspace = open_workspace(&place.folder, paths.off_limits())?;
-    let wrong = |extra: Option<String>| UsageError::Words {
-        command: typed.command,
-        extra,
-    };
+    // Also where settings are broken: they do not change what rules there are.
+    let scope = Scope::of(typed.clone(), Paths::find(&config::variable))?;
     match typed.words.as_slice() {
         [] => {
-            let permissions = permissions::permissions(typed, place.broad)?;
-            let brought = Brought::look(&paths, workspace.root(), typed);
-            brought.say_unused(&PERMISSIONS);
-            let policy = build(permissions, &paths, workspace.root(), &brought, Vec::new());
+            let permissions = scope.permissions()?;
+            scope.say_unused(false);
+            let policy = build(&scope, permissions);
             let mut out = String::new();
-            if let Some(kept) = kept(&paths, workspace.root()) {
+            if let Some(kept) = kept(&scope.paths, scope.root()) {
                 list_kept(&mut out, &kept);
             }
             list_others(&mut out, &policy.rules());
@@ -51,36 +44,26 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
                     "no rules; the answer `k` to a question keeps one, and `zcoder help rules` tells how to write them",
                 );
             }
-            Ok(with_stdout(|stdout| {
-                stdout.write_all(out.as_bytes())?;
-                Ok(exit::DONE)
-            }))
+            Ok(print(&out))
         }
         [verb, number] if verb == "revoke" => {
             let number = utf8(number, "the rule's number")?;
             let place = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
-            let kept = kept(&paths, workspace.root());
+            let kept = kept(&scope.paths, scope.root());
             Ok(revoke(kept, place, number))
         }
-        [verb] if verb == "revoke" => Err(wrong(None)),
-        [verb, ..] if verb != "revoke" => Err(wrong(Some(verb.to_string_lossy().into_owned()))),
-        [_, _, extra, ..] => Err(wrong(Some(extra.to_string_lossy().into_owned()))),
-        [_] | [_, _] => Err(wrong(None)),
+        [verb, ..] if verb != "revoke" => Err(wrong(typed, Some(verb))),
+        words => Err(wrong(typed, words.get(2))),
     }
 }
 
 fn revoke(kept: Option<Kept>, place: Option<usize>, number: &str) -> u8 {
-    let (Some(mut kept), Some(place)) = (kept, place) else {
-        complain(&format!(
-            "no kept rule `{number}`; `zcoder rules` lists them"
-        ));
-        return exit::FAILED;
+    let revoked = match (kept, place) {
+        (Some(mut kept), Some(place)) => kept.revoke(place),
+        (_, _) => Ok(None),
     };
-    match kept.revoke(place) {
-        Ok(Some(entry)) => with_stdout(|out| {
-            writeln!(out, "revoked: {}", shown(&entry))?;
-            Ok(exit::DONE)
-        }),
+    match revoked {
+        Ok(Some(entry)) => print(&format!("revoked: {}\n", shown(&entry))),
         Ok(None) => {
             complain(&format!(
                 "no kept rule `{number}`; `zcoder rules` lists them"

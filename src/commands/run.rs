@@ -18,14 +18,12 @@
 //!
 //! Read next: `headless/mod.rs`, then `engine/turn.rs`.
 
-use super::brought::{ALL, Brought, PERMISSIONS};
 use super::retry::Retry;
 use super::ring::Ring;
+use super::scope::Scope;
 use super::session::Kept;
-use super::{configured, guided, taps, undo};
-use crate::config::{
-    Id, Paths, Settings, Source, Typed, UsageError, current_folder, git, paths, utf8,
-};
+use super::{guided, taps, undo};
+use crate::config::{Id, Settings, Source, Typed, UsageError, git, utf8};
 use crate::engine::{self, Setup};
 use crate::guidance::Guidance;
 use crate::guidance::prompts::Prompts;
@@ -40,13 +38,13 @@ use crate::sys::host;
 use crate::sys::poll::{self, Wake};
 use crate::sys::tty::{self, Tty};
 use crate::text;
-use crate::tools::{Toolbox, Workspace};
+use crate::tools::Toolbox;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 /// A prompt that would be longer belongs into a file; an attachment is cut. Twice the largest whole-file read.
@@ -66,34 +64,26 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
             value: "TEXT".to_string(),
         });
     };
-    let (mut typed, paths) = configured(typed)?;
-    let place = paths::place(&typed, &paths, current_folder().as_deref())?;
-    let workspace = open_workspace(&place.folder, paths.off_limits())?;
-    let brought = Brought::look(&paths, workspace.root(), &typed);
-    brought.say_unused(match typed.is_on(Id::NoGuidance) {
-        true => &PERMISSIONS,
-        false => &ALL,
-    });
-    brought.settings(&mut typed)?;
-    let mut settings = Settings::resolve(&typed, paths, place)?;
+    let mut scope = Scope::find(typed)?;
+    scope.say_unused(!scope.typed.is_on(Id::NoGuidance));
+    scope.add_project()?;
+    let mut settings = Settings::resolve(&scope.typed, scope.broad)?;
     let mut task = Task::read(&given.value, settings.quiet)?;
     for warning in &settings.server.warnings {
         note(&format!("zcoder: {warning}"));
     }
-    let (permissions, checks) = (settings.permissions, settings.checks.clone());
-    let root = workspace.root();
-    let policy = super::policy::build(permissions, &settings.paths, root, &brought, checks);
-    let places = brought.places(&settings.paths, &settings.guidance_names, root);
+    let policy = super::policy::build(&scope, settings.permissions);
+    let places = scope.places();
     let retry = Retry::of(&task.prompt).transpose()?;
-    task.expand(&Prompts::gather(&places), &settings.paths, &workspace)?;
+    task.expand(&Prompts::gather(&places), &scope)?;
     let mut op = task.op()?;
     let guidance = match settings.guidance {
         true => Guidance::gather(places),
         false => Guidance::default(),
     };
-    let (kept, again) = Kept::find(&typed, &mut settings, workspace.root(), retry)?;
+    let (kept, again) = Kept::find(&scope, &mut settings, retry)?;
     if let Some(again) = again {
-        let code = again.prepare(&typed, &settings)?;
+        let code = again.prepare(&scope.typed, &settings)?;
         if code != exit::DONE {
             return Ok(code);
         }
@@ -103,15 +93,9 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     // Last: a refusal leaves no file behind that would stand in the way of the next try.
     let tap = open_tap(&settings, ring)?;
     let tty = Tty::open();
-    let setup = match setup(
-        &settings,
-        workspace,
-        policy,
-        guidance,
-        kept,
-        tap,
-        tty.is_some(),
-    ) {
+    let yes = scope.typed.is_on(Id::Yes);
+    let setup = setup(&settings, scope, policy, guidance, kept, tap, tty.is_some());
+    let setup = match setup {
         Ok(setup) => setup,
         Err(error) => {
             complain(&error.to_string());
@@ -125,7 +109,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         op,
         output: settings.output,
         quiet: settings.quiet,
-        yes: typed.is_on(Id::Yes),
+        yes,
         tty,
     };
     Ok(headless::run(setup, options))
@@ -134,7 +118,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
 /// The parts of the program, put together. The error is the system's (no randomness, no pipes).
 fn setup(
     settings: &Settings,
-    workspace: Workspace,
+    scope: Scope,
     policy: Policy,
     guidance: Guidance,
     kept: Kept,
@@ -142,15 +126,14 @@ fn setup(
     interactive: bool,
 ) -> io::Result<Setup> {
     let permissions = settings.permissions;
-    let ignore_rules = git::ignore_rules(&settings.paths);
-    let root = workspace.root().to_path_buf();
-    let (log, outputs, passing) = kept.begin(permissions.profile, &settings.paths.temp)?;
+    let paths = &scope.paths;
+    let (log, outputs, passing) = kept.begin(permissions.profile, &paths.temp)?;
     Ok(Setup {
-        journal: undo::journal(&settings.paths, &root, &log.id().0),
+        journal: undo::journal(paths, scope.root(), &log.id().0),
         backend: Backend::ollama(&settings.server.options, tap.clone()),
         model: settings.server.options.clone(),
-        toolbox: Toolbox::new(workspace, settings.tools.clone(), outputs, passing)
-            .with_ignore_rules(ignore_rules),
+        toolbox: Toolbox::new(scope.workspace, settings.tools.clone(), outputs, passing)
+            .with_ignore_rules(git::ignore_rules(paths)),
         policy,
         profile: permissions.profile,
         guidance,
@@ -175,17 +158,6 @@ pub(super) fn author() -> Author {
     }
 }
 
-/// Opens it, or says what is wrong with it.
-pub(super) fn open_workspace(
-    folder: &Path,
-    off_limits: Vec<PathBuf>,
-) -> Result<Workspace, UsageError> {
-    Workspace::open(folder, off_limits).map_err(|cause| UsageError::Workspace {
-        folder: folder.display().to_string(),
-        cause,
-    })
-}
-
 /// What is asked.
 struct Task {
     prompt: String,
@@ -194,22 +166,12 @@ struct Task {
 
 impl Task {
     /// A prompt command becomes its text. What is attached already stays in the place of what it would attach.
-    fn expand(
-        &mut self,
-        prompts: &Prompts,
-        paths: &Paths,
-        workspace: &Workspace,
-    ) -> Result<(), UsageError> {
+    fn expand(&mut self, prompts: &Prompts, scope: &Scope) -> Result<(), UsageError> {
         if engine::goal_op(&self.prompt).is_some() || Retry::of(&self.prompt).is_some() {
             return Ok(());
         }
-        if let Some(text) = guided::expand(
-            &self.prompt,
-            prompts,
-            &mut self.attachment,
-            paths,
-            workspace,
-        )? {
+        let text = guided::expand(&self.prompt, prompts, &mut self.attachment, scope)?;
+        if let Some(text) = text {
             self.prompt = text;
         }
         Ok(())
@@ -244,9 +206,7 @@ impl Task {
             false => Ok(Task { prompt, attachment }),
         }
     }
-}
 
-impl Task {
     /// What it asks for: `/goal …` is about the goal, anything else a prompt; `/retry` until the request is found that it means.
     fn op(self) -> Result<Op, UsageError> {
         let left_out = |what: &str| {

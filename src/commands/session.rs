@@ -15,7 +15,8 @@
 //! Read next: `session::Store`, `run.rs`.
 
 use super::retry::{Again, Retry};
-use crate::config::{Id, Settings, Source, Typed, UsageError};
+use super::scope::Scope;
+use crate::config::{Id, Settings, Source, UsageError};
 use crate::headless::out::note;
 use crate::model::{self, Think};
 use crate::policy::Profile;
@@ -42,11 +43,11 @@ impl Kept {
     /// As the command line and the settings have it; what is as it was in the session goes into the settings. A session that is to go
     /// on is kept, whatever a variable or a file says. With a retry one that begins anew, before the request that is found.
     pub(super) fn find(
-        typed: &Typed,
+        scope: &Scope,
         settings: &mut Settings,
-        root: &Path,
         retry: Option<Retry>,
     ) -> Result<(Kept, Option<Again>), UsageError> {
+        let typed = &scope.typed;
         let ephemeral = typed.get(Id::Ephemeral);
         let ephemeral = ephemeral.filter(|given| matches!(given.source, Source::Flag(_)));
         let [last, id] = [Id::Continue, Id::Resume].map(|id| typed.get(id));
@@ -68,7 +69,7 @@ impl Kept {
             let (store, log) = (None, None);
             return Ok((Kept { store, log }, None));
         }
-        let store = store(settings, root, goes_on);
+        let store = store(scope, goes_on);
         if goes_on && store.is_none() {
             return Err(UsageError::NoState);
         }
@@ -116,15 +117,15 @@ impl Kept {
 }
 
 /// Where the sessions of this folder lie.
-fn store(settings: &Settings, root: &Path, goes_on: bool) -> Option<Store> {
-    let state = settings.paths.state.as_ref();
+fn store(scope: &Scope, goes_on: bool) -> Option<Store> {
+    let state = scope.paths.state.as_ref();
     if state.is_none() && !goes_on {
         note(
             "zcoder: this session is kept nowhere: none of HOME, XDG_STATE_HOME and ZCODER_HOME names a folder for it \
              (--ephemeral does without one)",
         );
     }
-    Some(Store::new(state?, root))
+    Some(Store::new(state?, scope.root()))
 }
 
 /// The session whose id begins so.

@@ -26,9 +26,9 @@ mod form;
 mod reading;
 mod waiting;
 
-use super::run::open_workspace;
-use super::session;
-use crate::config::{self, Id, Paths, Typed, UsageError, current_folder, nearest, paths, utf8};
+use super::scope::workspace;
+use super::{said_yes, session};
+use crate::config::{self, Id, Paths, Typed, UsageError, nearest, utf8};
 use crate::headless::out::{Out, complain, exit, note, with_stdout};
 use crate::session::{Entry, Forward, Listed, OpenError, Passed, Record, SessionId, Store, Tail};
 use crate::sys::clock;
@@ -39,7 +39,8 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub(super) use form::one_line;
+pub(super) use super::wrong;
+pub(super) use crate::text::one_line;
 pub(super) use reading::{author, decided, receipt_of};
 
 /// Flaws that are named; the rest are counted.
@@ -144,17 +145,12 @@ pub(super) struct Here {
 impl Here {
     pub(super) fn find(typed: &Typed) -> Result<Here, UsageError> {
         let paths = Paths::find(&config::variable);
-        let place = paths::place(typed, &paths, current_folder().as_deref())?;
-        let workspace = open_workspace(&place.folder, paths.off_limits())?;
-        let store = paths
-            .state
-            .as_ref()
-            .map(|state| Store::new(state, workspace.root()));
-        let journals = paths
-            .state
-            .as_ref()
-            .map(|state| undo::Store::new(state, workspace.root()));
-        Ok(Here { store, journals })
+        let (workspace, _) = workspace(typed, &paths)?;
+        let state = paths.state.as_ref();
+        Ok(Here {
+            store: state.map(|state| Store::new(state, workspace.root())),
+            journals: state.map(|state| undo::Store::new(state, workspace.root())),
+        })
     }
 
     /// Where they lie.
@@ -175,14 +171,6 @@ fn one<'w>(typed: &Typed, words: &'w [OsString]) -> Result<&'w OsString, UsageEr
     match words {
         [id] => Ok(id),
         _ => Err(wrong(typed, words.get(1))),
-    }
-}
-
-/// A word too many, or one too few.
-pub(super) fn wrong(typed: &Typed, extra: Option<&OsString>) -> UsageError {
-    UsageError::Words {
-        command: typed.command,
-        extra: extra.map(|word| word.to_string_lossy().into_owned()),
     }
 }
 

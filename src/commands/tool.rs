@@ -13,12 +13,10 @@
 //!
 //! Read next: `tools/mod.rs`.
 
-use super::brought::{Brought, PERMISSIONS};
-use super::run::{STDIN_BYTES, open_workspace, read_stdin};
-use super::{configured, undo};
-use crate::config::{
-    Id, Key, Source, Typed, UsageError, current_folder, git, paths, permissions, settings, utf8,
-};
+use super::run::{STDIN_BYTES, read_stdin};
+use super::scope::Scope;
+use super::undo;
+use crate::config::{Id, Source, Typed, UsageError, git, settings, utf8};
 use crate::guidance::Guidance;
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::headless::{self, ask, status_word};
@@ -51,32 +49,27 @@ enum Stop {
 /// Runs it; the exit code.
 pub(super) fn run(typed: &Typed, words: &[OsString; 2]) -> Result<u8, UsageError> {
     let [name, arguments] = words;
-    let (mut typed, folders) = configured(typed)?;
-    let place = paths::place(&typed, &folders, current_folder().as_deref())?;
+    let mut scope = Scope::find(typed)?;
     let call = ToolCall {
         id: CallId("call_1".to_string()),
         name: utf8(name, "the tool's name")?.to_string(),
         arguments: read_arguments(arguments)?,
     };
-    let workspace = open_workspace(&place.folder, folders.off_limits())?;
-    let brought = Brought::look(&folders, workspace.root(), &typed);
-    brought.say_unused(&PERMISSIONS);
-    brought.settings(&mut typed)?;
-    let permissions = permissions::permissions(&typed, place.broad)?;
-    let limits = settings::tool_limits(&typed)?;
-    let checks = settings::checks(&typed);
-    let policy = super::policy::build(permissions, &folders, workspace.root(), &brought, checks);
-    let names = typed.words_of(Key::GuidanceNames);
-    let guidance = Guidance::gather(brought.places(&folders, &names, workspace.root()));
+    scope.say_unused(false);
+    scope.add_project()?;
+    let permissions = scope.permissions()?;
+    let limits = settings::tool_limits(&scope.typed)?;
+    let policy = super::policy::build(&scope, permissions);
+    let guidance = Guidance::gather(scope.places());
     let ids = random::id(12).and_then(|id| Ok((id, SessionId::new(SystemTime::now())?)));
     let (outputs, session) = match ids {
-        Ok((id, session)) => (folders.temp.join(format!("zcoder-{id}")), session),
+        Ok((id, session)) => (scope.paths.temp.join(format!("zcoder-{id}")), session),
         Err(error) => return Ok(failed(&error)),
     };
-    let mut journal = undo::journal(&folders, workspace.root(), &session.0);
+    let mut journal = undo::journal(&scope.paths, scope.root(), &session.0);
     journal.begin_turn(1, &format!("zcoder tool {}", call.name));
-    let toolbox = Toolbox::new(workspace, limits, outputs, true)
-        .with_ignore_rules(git::ignore_rules(&folders));
+    let toolbox = Toolbox::new(scope.workspace, limits, outputs, true)
+        .with_ignore_rules(git::ignore_rules(&scope.paths));
     let (cancel, first) = match watch_signals() {
         Ok(watch) => watch,
         Err(error) => return Ok(failed(&error)),

@@ -16,11 +16,9 @@
 //!
 //! Read next: `policy/trust.rs`.
 
-use super::configured;
-use super::run::open_workspace;
-use crate::config::{
-    self, Id, Key, Paths, Source, Typed, UsageError, current_folder, layers, paths,
-};
+use super::scope::{configured, workspace};
+use super::{print, said_yes};
+use crate::config::{self, Id, Key, Paths, Typed, UsageError, layers};
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::policy::rules::{self, Author};
 use crate::policy::trust::{self, Found, State, Trust};
@@ -37,8 +35,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     if typed.is_on(Id::List) {
         return Ok(list(paths));
     }
-    let place = paths::place(typed, paths, current_folder().as_deref())?;
-    let workspace = open_workspace(&place.folder, paths.off_limits())?;
+    let (workspace, _) = workspace(typed, paths)?;
     let root = workspace.root();
     let trust = Trust::open(paths.state.as_deref(), root);
     let mut trust = match trust {
@@ -84,15 +81,8 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         State::Trusted | State::Unusable => true,
         State::New | State::Changed => false,
     });
-    // A variable that is set for all runs is no yes to what was just shown.
-    let yes = typed
-        .get(Id::Yes)
-        .is_some_and(|given| matches!(given.source, Source::Flag(_)));
-    if settled || yes {
-        let code = with_stdout(|out| {
-            out.write_all(listing.as_bytes())?;
-            Ok(exit::DONE)
-        });
+    if settled || said_yes(typed) {
+        let code = print(&listing);
         return Ok(match settled || code != exit::DONE {
             true => code,
             false => keep(&mut trust, &found),
@@ -166,7 +156,7 @@ fn listing(trust: &Trust, found: &[Found]) -> String {
                 let hash = &sha256::hex(&content.hash)[..12];
                 let _ = writeln!(out, "{:7} bytes  {hash}  {state}", content.bytes.len());
                 for line in inside(path, &content.bytes) {
-                    let _ = writeln!(out, "    {}", text::visible(&line).replace('\n', "\\n"));
+                    let _ = writeln!(out, "    {}", text::one_line(&line));
                 }
             }
             Err(why) => {

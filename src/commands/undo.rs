@@ -19,19 +19,18 @@
 //!
 //! Read next: `undo/past.rs`.
 
-use super::run::open_workspace;
-use super::session;
-use crate::config::{self, Id, Paths, Typed, UsageError, current_folder, paths, utf8};
-use crate::headless::out::{complain, exit, note, with_stdout};
+use super::scope::workspace;
+use super::{at_most_one, print, session};
+use crate::config::{self, Id, Paths, Typed, UsageError, utf8};
+use crate::headless::out::{complain, exit, note};
 use crate::headless::show;
 use crate::protocol::FileChange;
 use crate::session as sessions;
 use crate::sys::Cancel;
 use crate::sys::tty::Tty;
-use crate::text;
+use crate::text::one_line;
 use crate::tools::Workspace;
 use crate::undo::{Conflict, Error, Force, Journal, Past, Plan, Store};
-use std::io::Write;
 use std::path::Path;
 
 /// What is asked, behind which the answer is typed.
@@ -74,37 +73,26 @@ pub(super) struct Session {
 impl Session {
     /// Looks at the words and the workspace, not yet at the journal.
     pub(super) fn open(typed: &Typed) -> Result<Session, UsageError> {
-        let id = match typed.words.as_slice() {
-            [] => None,
-            [id] => Some(utf8(id, "the session's id")?.to_string()),
-            [_, extra, ..] => {
-                return Err(UsageError::Words {
-                    command: typed.command,
-                    extra: Some(extra.to_string_lossy().into_owned()),
-                });
-            }
-        };
-        Session::find(typed, id)
+        let id = at_most_one(typed)?.map(|id| utf8(id, "the session's id"));
+        Session::find(typed, id.transpose()?)
     }
 
     /// The session with this id.
     pub(super) fn of(typed: &Typed, id: &str) -> Result<Session, UsageError> {
-        Session::find(typed, Some(id.to_string()))
+        Session::find(typed, Some(id))
     }
 
-    fn find(typed: &Typed, id: Option<String>) -> Result<Session, UsageError> {
+    fn find(typed: &Typed, id: Option<&str>) -> Result<Session, UsageError> {
         let folders = Paths::find(&config::variable);
-        let place = paths::place(typed, &folders, current_folder().as_deref())?;
-        let workspace = open_workspace(&place.folder, folders.off_limits())?;
+        let (workspace, _) = workspace(typed, &folders)?;
+        let root = workspace.root();
         let state = folders.state.as_deref();
-        let store = state.map(|state| Store::new(state, workspace.root()));
+        let store = state.map(|state| Store::new(state, root));
         let id = match (&store, state, id) {
-            (Some(store), Some(state), Some(given)) => Some(full(
-                store,
-                &sessions::Store::new(state, workspace.root()),
-                given,
-            )?),
-            (_, _, id) => id,
+            (Some(store), Some(state), Some(given)) => {
+                Some(full(store, &sessions::Store::new(state, root), given)?)
+            }
+            (_, _, id) => id.map(str::to_string),
         };
         Ok(Session {
             workspace,
@@ -150,14 +138,14 @@ impl Session {
             let mut listing = String::new();
             for turn in &turns {
                 let plan = past.undo(Some(*turn))?;
-                listing.push_str(&format!("{}\n", shown(&plan.what)));
+                listing.push_str(&format!("{}\n", one_line(&plan.what)));
                 for change in &plan.changes {
                     listing.push_str(&format!("  {}\n", line(change)));
                 }
                 // What a later turn changed again stands in the way only until that one is taken back.
                 for conflict in &plan.conflicts {
                     let path = conflict.path.to_string_lossy();
-                    listing.push_str(&format!("  {}\n", shown(&path)));
+                    listing.push_str(&format!("  {}\n", one_line(&path)));
                 }
             }
             if turns.is_empty() {
@@ -173,7 +161,7 @@ impl Session {
                 let plan = past.undo(Some(turn))?;
                 let made = past.make(&plan, force)?;
                 for copy in &made.copies {
-                    note(&format!("kept {}", shown(&copy.to_string_lossy())));
+                    note(&format!("kept {}", one_line(&copy.to_string_lossy())));
                 }
                 note(&format!("turn {turn} was taken back"));
             }
@@ -213,7 +201,7 @@ impl Session {
                 note(&format!("zcoder: {settled}"));
             }
             let plan = plan(past)?;
-            let listed = say(&list(past.id(), &plan, force));
+            let listed = print(&list(past.id(), &plan, force));
             if listed != exit::DONE {
                 return Ok(listed);
             }
@@ -228,27 +216,26 @@ impl Session {
             let made = past.make(&plan, force)?;
             let mut text = String::new();
             for copy in &made.copies {
-                text.push_str(&format!("kept {}\n", shown(&copy.to_string_lossy())));
+                text.push_str(&format!("kept {}\n", one_line(&copy.to_string_lossy())));
             }
             if let Some(room) = made.room() {
                 note(&format!("zcoder: {room}"));
             }
             text.push_str(&format!("done; `zcoder {back}` takes this step back\n"));
-            Ok(say(&text))
+            Ok(print(&text))
         }))
     }
 }
 
 /// The whole id: of those of the list, and of what `zcoder tool` edited, which is in no list.
-fn full(store: &Store, sessions: &sessions::Store, given: String) -> Result<String, UsageError> {
+fn full(store: &Store, sessions: &sessions::Store, given: &str) -> Result<String, UsageError> {
     let listed = session::list(sessions)?;
     let journals = store.sessions().unwrap_or_default();
     let mut ids: Vec<&str> = listed.iter().map(|listed| listed.id.0.as_str()).collect();
     ids.extend(journals.iter().map(String::as_str));
     ids.sort_unstable_by(|a, b| b.cmp(a));
     ids.dedup();
-    let found = session::among(&ids, &given)?.map(str::to_string);
-    Ok(found.unwrap_or(given))
+    Ok(session::among(&ids, given)?.unwrap_or(given).to_string())
 }
 
 fn force(typed: &Typed) -> Force {
@@ -283,7 +270,7 @@ fn stops(plan: &Plan, force: Force) -> bool {
 
 /// What will change.
 fn list(id: &str, plan: &Plan, force: Force) -> String {
-    let mut out = format!("session {id}\n{}\n", shown(&plan.what));
+    let mut out = format!("session {id}\n{}\n", one_line(&plan.what));
     for change in &plan.changes {
         out.push_str(&format!("  {}\n", line(change)));
     }
@@ -291,14 +278,14 @@ fn list(id: &str, plan: &Plan, force: Force) -> String {
         let over = |conflict: &&Conflict| conflict.forcible;
         for (change, conflict) in plan.lost().iter().zip(plan.conflicts.iter().filter(over)) {
             out.push_str(&format!("  {}, by force\n", line(change)));
-            out.push_str(&format!("    {}\n", shown(&conflict.text)));
+            out.push_str(&format!("    {}\n", one_line(&conflict.text)));
         }
     }
     if plan.changes.is_empty() && plan.conflicts.is_empty() {
         out.push_str("  no file changes: they are all as they were before it\n");
     }
     for note in &plan.notes {
-        out.push_str(&format!("  {}\n", shown(note)));
+        out.push_str(&format!("  {}\n", one_line(note)));
     }
     out
 }
@@ -311,20 +298,8 @@ pub(super) fn line(change: &FileChange) -> String {
         (false, false) => "",
     };
     let bit = show::execution(change);
-    let path = shown(&change.path);
+    let path = one_line(&change.path);
     format!("{path} +{} -{}{mark}{bit}", change.added, change.removed)
-}
-
-/// Foreign text within a line.
-pub(super) fn shown(text: &str) -> String {
-    text::visible(text).replace('\n', "\\n")
-}
-
-fn say(text: &str) -> u8 {
-    with_stdout(|out| {
-        out.write_all(text.as_bytes())?;
-        Ok(exit::DONE)
-    })
 }
 
 /// A person's word; `None`: there is nobody.

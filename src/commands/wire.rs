@@ -186,8 +186,7 @@ fn row(out: &mut String, label: &str, text: &str) {
 }
 
 fn excerpt(text: &str) -> String {
-    let text = text::visible(text).replace('\n', "\\n");
-    text::clip(&text, EXCERPT).into_owned()
+    text::clip(&text::one_line(text), EXCERPT).into_owned()
 }
 
 fn seconds(time: Duration) -> String {

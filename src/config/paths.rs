@@ -109,7 +109,7 @@ impl Paths {
             Some(below) => format!("~/{}", below.display()),
             None => path.display().to_string(),
         };
-        text::visible(&shown).replace('\n', "\\n")
+        text::one_line(&shown)
     }
 
     /// What tools may never touch.

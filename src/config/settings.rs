@@ -17,7 +17,7 @@ use super::error::{Source, UsageError};
 use super::file::Content;
 use super::flags::Id;
 use super::keys::Key;
-use super::paths::{Paths, Place};
+use super::paths::Paths;
 use super::permissions::{self, Permissions};
 use super::typed::{Given, Typed, without_secret};
 use crate::engine::{Compaction, TurnLimits};
@@ -378,12 +378,8 @@ pub(super) fn check(given: &[Given]) -> Result<(), UsageError> {
 pub struct Settings {
     /// Server and model.
     pub server: Server,
-    /// The workspace.
-    pub place: Place,
     /// Policy.
     pub permissions: Permissions,
-    /// The project's checks.
-    pub checks: Vec<Check>,
     /// Bounds of the tools.
     pub tools: Limits,
     /// Bounds of the turn.
@@ -408,17 +404,13 @@ pub struct Settings {
     pub debug_log: Option<PathBuf>,
     /// Whether guidance is read (`--no-guidance`).
     pub guidance: bool,
-    /// Names of files that are read where there is no AGENTS.md.
-    pub guidance_names: Vec<String>,
     /// Whether the session keeps its last exchanges.
     pub wire: bool,
-    /// Where things are.
-    pub paths: Paths,
 }
 
 impl Settings {
-    /// Resolves all of it, for a workspace that was found.
-    pub fn resolve(typed: &Typed, paths: Paths, place: Place) -> Result<Settings, UsageError> {
+    /// Resolves all of it, for a workspace that was found and may be `/` or a home folder.
+    pub fn resolve(typed: &Typed, broad: bool) -> Result<Settings, UsageError> {
         let start = current_folder();
         let start = start.as_deref();
         if let (Some(offline), false) = (typed.get(Id::Offline), typed.is_on(Id::WhatWouldBeSent)) {
@@ -429,9 +421,7 @@ impl Settings {
         }
         Ok(Settings {
             server: server(typed)?,
-            permissions: permissions::permissions(typed, place.broad)?,
-            place,
-            checks: checks(typed),
+            permissions: permissions::permissions(typed, broad)?,
             tools: tool_limits(typed)?,
             turn: turn_limits(typed)?,
             compaction: compaction(typed)?,
@@ -444,12 +434,10 @@ impl Settings {
             record: file(typed, Id::Record, start)?,
             debug_log: file(typed, Id::DebugLog, start)?,
             guidance: !typed.is_on(Id::NoGuidance),
-            guidance_names: typed.words_of(Key::GuidanceNames),
             wire: !matches!(
                 typed.extra(Key::Wire).map(|extra| &extra.content),
                 Some(Content::Switch(false))
             ),
-            paths,
         })
     }
 }

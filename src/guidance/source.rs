@@ -111,7 +111,7 @@ pub(super) fn shown(path: &Path, home: Option<&PathBuf>) -> String {
         Some(below) => format!("~/{}", below.display()),
         None => path.display().to_string(),
     };
-    text::visible(&path).replace('\n', "\\n")
+    text::one_line(&path)
 }
 
 /// The longest beginning of at most `limit` bytes that ends with a line; where a single line is longer, a part of it.

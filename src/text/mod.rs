@@ -17,7 +17,7 @@
 mod sanitize;
 mod utf8;
 
-pub use sanitize::{clip, is_harmful, line, plain, visible};
+pub use sanitize::{clip, is_harmful, line, one_line, plain, visible};
 pub use utf8::{Utf8, repair};
 
 /// A fixed list of words, in one string with blanks between them: `Words("sh bash zsh")`. As a slice of strings each word would cost 40

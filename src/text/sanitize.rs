@@ -64,6 +64,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// As `visible`, and line feeds as `\n`: for one line that must lose nothing.
+pub fn one_line(text: &str) -> String {
+    visible(text).replace('\n', "\\n")
+}
+
 /// What no terminal should get, in whatever form: controls, line ends and tabs too, and what changes the order of other characters.
 pub fn is_harmful(c: char) -> bool {
     is_control(c) || is_reordering(c)

@@ -54,7 +54,7 @@ impl Page {
 
     /// A label and as much of a text as fits into one line.
     pub(super) fn excerpt(&mut self, label: &str, text: &str) {
-        let text = text::visible(text).replace('\n', "\\n");
+        let text = text::one_line(text);
         let text = match text.chars().count() > WIDTH - INDENT {
             true => format!(
                 "{}...",

@@ -12,9 +12,9 @@
 //!
 //! Invariant: a fork changes nothing of the session that it comes from.
 
-use super::{Here, failed, one, row, wrong};
+use super::{Here, failed, one, row, said_yes, wrong};
 use crate::commands::{session, undo};
-use crate::config::{Id, Source, Typed, UsageError, utf8};
+use crate::config::{Id, Typed, UsageError, utf8};
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::protocol::TurnId;
 use crate::session::{Listed, Request, SessionId, Store};
@@ -94,7 +94,7 @@ pub(super) fn prune(here: &Here, typed: &Typed, words: &[OsString]) -> Result<u8
     }
     all.retain(|listed| is_older(listed) && !listed.damaged && !at_work(store, &listed.id));
     let code = remove(here, store, typed, &all, "prune");
-    if let (exit::DONE, true) = (code, yes(typed)) {
+    if let (exit::DONE, true) = (code, said_yes(typed)) {
         // What kills have left of sessions that were being made or deleted.
         let before = now
             .checked_sub(older.max(HIDDEN))
@@ -125,12 +125,6 @@ fn age(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(hours.checked_mul(3600)?))
 }
 
-/// A variable that is set for all runs is no yes to what is listed now.
-fn yes(typed: &Typed) -> bool {
-    let given = typed.get(Id::Yes);
-    given.is_some_and(|given| matches!(given.source, Source::Flag(_)))
-}
-
 /// Says so if somebody works in it.
 pub(super) fn at_work(store: &Store, id: &SessionId) -> bool {
     let at_work = store.is_open(id);
@@ -154,7 +148,7 @@ fn remove(here: &Here, store: &Store, typed: &Typed, all: &[Listed], verb: &str)
     if listed != exit::DONE {
         return listed;
     }
-    if !yes(typed) {
+    if !said_yes(typed) {
         note(&format!(
             "nothing was removed; `zcoder sessions {verb} … --yes` removes these"
         ));

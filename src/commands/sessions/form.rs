@@ -13,7 +13,7 @@
 //! Invariant: the same session gives the same bytes.
 
 use super::reading::Block;
-use crate::text;
+use crate::text::{self, one_line};
 
 /// What it becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +64,6 @@ impl Form {
             Form::Html => html(block),
         }
     }
-}
-
-/// Foreign text within a line.
-pub(in crate::commands) fn one_line(text: &str) -> String {
-    text::visible(text).replace('\n', "\\n")
 }
 
 fn plain(block: &Block) -> String {
