@@ -24,7 +24,7 @@ use crate::config::flags::{COMMANDS, CommandRow, FLAGS, Files, Flag, Takes};
 use crate::config::keys::KEYS;
 use crate::config::{Command, UsageError, help, nearest, utf8};
 use crate::headless::out::{exit, with_stdout};
-use crate::tools;
+use crate::tools::{self, Set};
 use std::ffi::OsString;
 use std::io::Write as _;
 
@@ -65,7 +65,7 @@ fn first_words(command: Command) -> Vec<String> {
         Command::Policy => all(&["check"]),
         Command::Rules => all(&["revoke"]),
         Command::Completions => SHELLS.iter().map(|(name, _)| name.to_string()).collect(),
-        Command::Tool => all(tools::ALL),
+        Command::Tool => all(&tools::names(Set::Standard)),
         Command::Config => {
             let flags = FLAGS.iter().filter(|row| row.files != Files::None);
             let keys = KEYS.iter().map(|row| row.name.to_string());

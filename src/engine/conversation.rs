@@ -126,7 +126,7 @@ impl Conversation {
 
     /// The names on offer.
     pub(super) fn offered(&self) -> Vec<&'static str> {
-        [tools::names(self.set), self.addition.offer.names()].concat()
+        [&tools::names(self.set), self.addition.offer.names()].concat()
     }
 
     /// From now on without `think`.

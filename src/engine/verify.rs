@@ -166,7 +166,7 @@ impl Engine {
         let chat = ChatJob {
             shape: Arc::clone(&case.shape),
             body: Arc::new(case.body.clone()),
-            offered: tools::names(Set::Reading).to_vec(),
+            offered: tools::names(Set::Reading),
             text_style: case.text_style,
             request,
             estimated_tokens,

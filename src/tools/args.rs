@@ -25,7 +25,7 @@ use crate::protocol::{ToolCall, ToolOutcome};
 use crate::text;
 
 use super::nearest::nearest;
-use super::table::{ALL, Argument, Kind, TOOLS, Tool, Which, fold, is_alias};
+use super::table::{Argument, Kind, Set, TOOLS, Tool, Which, fold, is_alias, names};
 use super::{Call, Finish, failed, shown};
 
 /// A call that passed, and what was made of it ("`grep` was taken as `search_text`").
@@ -96,7 +96,7 @@ fn find_tool(
         said.push(format!("`{}` was taken as `{}`", quoted(name), tool.name));
         return Ok(tool);
     }
-    let all = [ALL, others].concat();
+    let all = [&names(Set::Standard), others].concat();
     // Noise after a name (`read_file<|channel|>commentary`, `read_file(path`): name the tool, run nothing.
     let letters = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     let meant = bare

@@ -246,22 +246,15 @@ impl Tree {
 
     /// Level by level, until it is cancelled; returns the entries of the folder itself.
     fn run(&mut self, folder: &Path, levels: Levels, cancel: &Cancel) -> io::Result<Vec<usize>> {
-        let mut queue = VecDeque::new();
         let below = with_slash(folder).len();
-        let mut waiting = Waiting {
+        let (mut top, mut opened) = (Vec::new(), 0);
+        let mut queue = VecDeque::from([Waiting {
             path: folder.to_path_buf(),
             levels,
             node: None,
             level: 1,
-        };
-        let content = self.read(&waiting.path, &waiting.levels, cancel)?;
-        let top = match content {
-            Some(content) => self.take(content, &waiting, below, &mut queue),
-            None => Vec::new(),
-        };
-        let mut opened = 1;
-        while let Some(next) = queue.pop_front() {
-            waiting = next;
+        }]);
+        while let Some(waiting) = queue.pop_front() {
             if cancel.is_cancelled() {
                 break;
             }
@@ -274,11 +267,14 @@ impl Tree {
             match self.read(&waiting.path, &waiting.levels, cancel) {
                 Ok(Some(content)) => {
                     let children = self.take(content, &waiting, below, &mut queue);
-                    if let Some(node) = waiting.node {
-                        self.nodes[node].children = children;
+                    match waiting.node {
+                        Some(node) => self.nodes[node].children = children,
+                        None if waiting.level == 1 => top = children,
+                        None => {}
                     }
                 }
                 Ok(None) => self.mark(waiting.node, " ..."),
+                Err(error) if waiting.level == 1 => return Err(error),
                 Err(error) if waiting.node.is_some() => {
                     self.mark(waiting.node, &format!(" ({error})"));
                 }

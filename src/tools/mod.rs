@@ -78,7 +78,7 @@ pub use list::Listing;
 pub use run::Running;
 pub use search::Search;
 pub use search::scan::{End, Line, Scan};
-pub use table::{ALL, Set, describe, names, schemas};
+pub use table::{Set, describe, names, schemas};
 pub use workspace::{Purpose, Refusal, Workspace, WsPath};
 
 use outputs::Outputs;

@@ -66,7 +66,7 @@ pub struct Search {
     place: Place,
     most: u64,
     /// Bytes of the result.
-    room: u64,
+    room: usize,
     time: Duration,
 }
 
@@ -106,7 +106,7 @@ impl Search {
             pattern,
             literal,
             most: most.min(MAX_MATCHES),
-            room: toolbox.limits.read_bytes,
+            room: usize::try_from(toolbox.limits.read_bytes).unwrap_or(usize::MAX),
             time: TIME,
         })
     }
@@ -117,10 +117,7 @@ impl Search {
             cancel,
             deadline: Some(Instant::now() + self.time),
         };
-        let kept = Kept::new(
-            usize::try_from(self.most).unwrap_or(usize::MAX),
-            usize::try_from(self.room).unwrap_or(usize::MAX),
-        );
+        let kept = Kept::new(self.most as usize, self.room);
         let found = match &self.place {
             Place::File { file, shown } => self.file(file, shown, kept, &limits),
             Place::Tree { start, options } => self.tree(start, options, kept, &limits),
@@ -233,7 +230,7 @@ impl Search {
 
     fn hits(&self, path: String) -> Hits {
         Hits {
-            most: usize::try_from(self.most).unwrap_or(usize::MAX),
+            most: self.most as usize,
             file: FileHits {
                 path,
                 ..FileHits::default()

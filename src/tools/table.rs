@@ -32,29 +32,6 @@ pub enum Set {
     Reading,
 }
 
-/// All names of a set, in order of preference.
-pub const ALL: &[&str] = &[
-    "list_files",
-    "read_file",
-    "search_text",
-    "write_file",
-    "replace_text",
-    "apply_patch",
-    "run_command",
-    "finish_task",
-];
-
-/// Those of the lean set.
-const LEAN: &[&str] = &[
-    "list_files",
-    "read_file",
-    "search_text",
-    "write_file",
-    "replace_text",
-    "run_command",
-    "finish_task",
-];
-
 /// Which call a row becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
@@ -355,12 +332,8 @@ fn rows(set: Set) -> impl Iterator<Item = &'static Tool> {
 }
 
 /// The names of a set, in order of preference.
-pub fn names(set: Set) -> &'static [&'static str] {
-    match set {
-        Set::Standard => ALL,
-        Set::Lean => LEAN,
-        Set::Reading => &ALL[..3],
-    }
+pub fn names(set: Set) -> Vec<&'static str> {
+    rows(set).map(|tool| tool.name).collect()
 }
 
 /// A name as compared: lower case, without `_`, `-` and blanks. `Read_File`, `readFile` and `read-file` are one name.
@@ -472,13 +445,5 @@ mod tests {
             assert_eq!(*name, fold(name), "an alias is not folded");
             assert!(!names[..i].contains(name), "{name} stands twice");
         }
-    }
-
-    #[test]
-    fn the_public_list_is_the_table() {
-        let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-        assert_eq!(names, ALL);
-        let names: Vec<&str> = rows(Set::Lean).map(|tool| tool.name).collect();
-        assert_eq!(names, LEAN);
     }
 }
