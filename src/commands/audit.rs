@@ -5,6 +5,9 @@
 //! $ zcoder audit verify 20260821-09
 //! session 20260821-090000123-x1y2z3a4: 94 records, the chain holds
 //!   head 5f0c…a9
+//! $ zcoder audit verify --all
+//! session 20260821-090000123-x1y2z3a4 in /home/me/app: 94 records, the chain holds
+//! …
 //! $ zcoder audit report 20260821-09
 //! 2026-08-21T09:00:05Z      5  asked     request 1: one shot on /dev/pts/3, user 1000
 //! 2026-08-21T09:00:05Z      6  request   make the test pass
@@ -15,14 +18,15 @@
 //! The chain (each record names the hash of the one before, `current` that of the last) proves damage and careless edits. Whoever can write
 //! the files can make all of it anew: only a head that was kept elsewhere, as it is printed at the end of each run, proves more (`--head`).
 //!
-//! Invariant: nothing is changed, and nothing is locked: a session at work is judged as far as it was committed.
+//! Invariant: nothing is changed, and nothing is locked: a session at work is judged as far as it was committed. Invariant: no session and no
+//! list of them is held in memory but the ids of one folder.
 //! Invariant: exit code 0 means that every chain held and the head was found, 1 that something is wrong or unreadable.
 //!
 //! Read next: `session/forward.rs`.
 
 use super::sessions::{Here, author, decided, one_line, put, receipt_of, through, unknown, wrong};
 use super::{by, session};
-use crate::config::{Id, Typed, UsageError, utf8};
+use crate::config::{Id, Paths, Typed, UsageError, utf8, variable};
 use crate::headless::out::{Out, complain, exit, note};
 use crate::headless::show;
 use crate::protocol::Message;
@@ -31,9 +35,13 @@ use crate::sha256::hex;
 use crate::sys::clock;
 use crate::text::counted;
 use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// The subcommands.
 pub(super) const VERBS: [&str; 2] = ["verify", "report"];
+/// A walk through all sessions says how far it is, as often as this.
+const PROGRESS: Duration = Duration::from_secs(2);
 /// Fewer digits of a head name nothing.
 const LEAST_DIGITS: usize = 8;
 
@@ -43,7 +51,6 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         return Err(wrong(typed, None));
     };
     let verb = utf8(verb, "the subcommand")?;
-    let here = Here::find(typed)?;
     let all = typed.is_on(Id::All);
     for id in [Id::All, Id::Head] {
         if let Some(given) = typed.get(id).filter(|_| verb == "report") {
@@ -54,8 +61,9 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     match (verb, words) {
         ("verify", [word]) if !all => {
             let head = head(typed)?;
+            let here = Here::find(typed)?;
             let (store, id) = here.named(word)?;
-            let code = verify(store, &id, head.as_deref());
+            let code = verify(store, &id, head.as_deref(), None);
             if head.is_none() {
                 unanchored();
             }
@@ -66,15 +74,13 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
                 let (flag, needs) = (given.source, "one SESSION");
                 return Err(UsageError::Needs { flag, needs });
             }
-            let store = here.store()?;
-            let mut code = exit::DONE;
-            for listed in session::list(store)? {
-                code = code.max(verify(store, &listed.id, None));
-            }
+            let state = Paths::find(&variable).state;
+            let code = verify_all(&state.ok_or(UsageError::NoState)?);
             unanchored();
             Ok(code)
         }
         ("report", []) => {
+            let here = Here::find(typed)?;
             let store = here.store()?;
             let all = session::list(store)?;
             match all.iter().find(|listed| listed.prompted) {
@@ -86,6 +92,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
             }
         }
         ("report", [word]) => {
+            let here = Here::find(typed)?;
             let (store, id) = here.named(word)?;
             Ok(report(store, &id))
         }
@@ -113,13 +120,93 @@ fn head(typed: &Typed) -> Result<Option<String>, UsageError> {
     }
 }
 
-/// Walks through one session and says what it is; flaws are told as they come.
-fn verify(store: &Store, id: &SessionId, head: Option<&str>) -> u8 {
+/// All sessions of all folders.
+fn verify_all(state: &Path) -> u8 {
+    let unreadable = |folder: &Path, error: io::Error| {
+        complain(&format!("cannot list `{}`: {error}", folder.display()));
+        exit::FAILED
+    };
+    let stores = match Store::everywhere(state) {
+        Ok(stores) => stores,
+        Err(error) => return unreadable(state, error),
+    };
+    let mut progress = Progress {
+        sessions: 0,
+        records: 0,
+        next: Instant::now() + PROGRESS,
+    };
+    let (mut code, mut folders, mut wrong) = (exit::DONE, 0, 0);
+    for store in stores {
+        let ids = match store.ids() {
+            Ok(ids) => ids,
+            Err(error) => {
+                code = unreadable(store.folder(), error);
+                continue;
+            }
+        };
+        folders += u64::from(!ids.is_empty());
+        for id in ids {
+            let one = verify(&store, &id, None, Some(&mut progress));
+            if one == exit::READER_LEFT {
+                return one;
+            }
+            progress.sessions += 1;
+            wrong += u64::from(one != exit::DONE);
+            code = code.max(one);
+        }
+    }
+    let sessions = counted(progress.sessions, "session");
+    let folders = counted(folders, "folder");
+    let holds = match wrong {
+        0 => "nothing is wrong".to_string(),
+        wrong => format!("something is wrong with {}", counted(wrong, "session")),
+    };
+    note(&format!("{sessions} of {folders}: {holds}"));
+    code
+}
+
+/// How far a long walk is.
+struct Progress {
+    sessions: u64,
+    records: u64,
+    next: Instant,
+}
+
+impl Progress {
+    fn record(&mut self) {
+        self.records += 1;
+        let now = Instant::now();
+        if now >= self.next {
+            self.next = now + PROGRESS;
+            let sessions = counted(self.sessions, "session");
+            let records = counted(self.records, "record");
+            note(&format!("{sessions} verified, {records} read so far"));
+        }
+    }
+}
+
+/// Walks through one session and says what it is; flaws are told as they come. `progress`: it is one of all.
+fn verify(
+    store: &Store,
+    id: &SessionId,
+    head: Option<&str>,
+    mut progress: Option<&mut Progress>,
+) -> u8 {
     let mut found = None;
     let code = through(store, id, |out, walk| {
         let (mut records, mut last): (u64, Option<(u64, Hash)>) = (0, None);
+        let mut place = String::new();
+        if progress.is_some() {
+            walk.before = format!("session {}: ", id.0);
+        }
         while let Some(entry) = walk.next() {
             records += 1;
+            if let Some(progress) = &mut progress {
+                progress.record();
+                if let Record::Session(header) = &entry.record {
+                    place = format!(" in {}", one_line(&header.workspace));
+                }
+            }
             last = walk.forward.hash().map(|hash| (entry.seq, hash));
             let named =
                 |(_, hash): &(u64, Hash)| head.is_some_and(|head| hex(hash).starts_with(head));
@@ -130,7 +217,10 @@ fn verify(store: &Store, id: &SessionId, head: Option<&str>) -> u8 {
             true => "the chain holds",
             false => "something is wrong",
         };
-        put(out, &format!("session {}: {records}, {holds}\n", id.0))?;
+        put(
+            out,
+            &format!("session {}{place}: {records}, {holds}\n", id.0),
+        )?;
         let Some((last, hash)) = last else {
             return Ok(());
         };

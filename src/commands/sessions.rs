@@ -318,6 +318,7 @@ pub(super) fn through(
     let mut walk = match store.forward(id) {
         Ok(forward) => Walk {
             forward,
+            before: String::new(),
             flaws: 0,
             failed: None,
         },
@@ -340,6 +341,8 @@ pub(super) fn through(
 /// The records of a session; flaws are told as they come.
 pub(super) struct Walk {
     pub(super) forward: Forward,
+    /// Stands before each flaw: which session, where several are told of.
+    pub(super) before: String,
     flaws: u64,
     failed: Option<io::Error>,
 }
@@ -357,7 +360,7 @@ impl Walk {
                 Ok(Some(Passed::Flaw(flaw))) => {
                     self.flaws += 1;
                     if self.flaws <= NAMED_FLAWS {
-                        complain(&flaw.to_string());
+                        complain(&format!("{}{flaw}", self.before));
                     }
                 }
                 Ok(None) => return None,

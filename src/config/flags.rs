@@ -617,7 +617,7 @@ pub const FLAGS: &[Flag] = &[
     flag(Id::Drop, "--drop", Value("ID"), &[], &[Command::Sessions], G::Workspace,
         "take back what waits in the session under this id; `all`: everything"),
     flag(Id::All, "--all", Nothing, &[], &[Command::Audit], G::Workspace,
-        "verify every session of this folder"),
+        "verify every session of every folder"),
     flag(Id::Head, "--head", Value("HASH"), &[], &[Command::Audit], G::Workspace,
         "the session must have a record with this hash, which a run printed at its end"),
     flag(Id::Turn, "--turn", Number("N"), &[], &[Command::Undo], G::Workspace,

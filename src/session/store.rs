@@ -27,6 +27,7 @@ use super::request::Request;
 use super::tail::Tail;
 use crate::policy::Profile;
 use crate::sha256::{digest, hex};
+use crate::sort;
 use crate::sys::clock;
 use crate::text;
 use std::ffi::OsStr;
@@ -63,6 +64,20 @@ impl Store {
             folder: state.join("sessions").join(folder),
             root: root.to_path_buf(),
         }
+    }
+
+    /// The sessions of each workspace that has some, to be read.
+    pub fn everywhere(state: &Path) -> io::Result<Vec<Store>> {
+        let all = state.join("sessions");
+        let mut names = list::names(&all)?;
+        sort::by(&mut names, |a, b| a.cmp(b));
+        let store = |name: String| Store {
+            disk: Disk::default(),
+            folder: all.join(name),
+            root: PathBuf::new(),
+        };
+        let stores = names.into_iter().map(store);
+        Ok(stores.filter(|store| store.folder.is_dir()).collect())
     }
 
     /// Through this disk.
@@ -194,6 +209,14 @@ impl Store {
     /// The sessions, the one that was at work last first.
     pub fn list(&self) -> io::Result<Vec<Listed>> {
         list::list(&self.disk, &self.folder)
+    }
+
+    /// Their ids, the oldest first.
+    pub fn ids(&self) -> io::Result<Vec<SessionId>> {
+        let mut names = list::names(&self.folder)?;
+        names.retain(|name| list::is_id(name) && self.folder.join(name).is_dir());
+        sort::by(&mut names, |a, b| a.cmp(b));
+        Ok(names.into_iter().map(SessionId).collect())
     }
 
     /// The one session of all other workspaces whose id begins so, and its workspace.

@@ -225,22 +225,49 @@ fn no_byte_of_a_log_can_change_unseen() {
 }
 
 #[test]
-fn all_sessions_of_the_folder_are_verified() {
+fn all_sessions_of_all_folders_are_verified() {
     let kit = Kit::new();
-    kit.check(&["audit", "verify", "--all"], 0, "", UNANCHORED);
+    let all = ["audit", "verify", "--all"];
+    let told = |what: &str| format!("{what}\n{UNANCHORED}");
+    let none = "0 sessions of 0 folders: nothing is wrong";
+    kit.check(&all, 0, "", &told(none));
     kit.session(1, &[header(1), turn(1, "one"), user("one")]);
     kit.session(9, &[header(9), turn(1, "two"), user("two")]);
-    let ran = kit.run(&["audit", "verify", "--all"]);
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), UNANCHORED));
-    let named = |second| format!("session {}: 3 records, the chain holds\n", id(second));
-    let out = ran.out.replace(|c: char| !c.is_ascii(), "");
-    assert!(
-        out.starts_with(&named(9)) && out.contains(&named(1)),
-        "{out}"
-    );
+    // Another workspace's, and what is no session in it.
+    let others = kit.store.folder().with_file_name("a-other");
+    fs::create_dir_all(others.join("odd name")).expect("folders");
+    fs::write(others.join("index"), "").expect("a file");
+    fs::rename(kit.store.folder().join(id(9)), others.join(id(9))).expect("moved");
+    let out = |first: &str| {
+        let head = |id: &str, folder: &std::path::Path| {
+            let current = fs::read_to_string(folder.join(id).join("current")).expect("current");
+            let hash = current.trim_end().rsplit(' ').next().unwrap_or_default();
+            format!("  head {hash}\n")
+        };
+        format!(
+            "session {} in /home/me/app: 3 records, the chain holds\n{}session {} in /home/me/app: {first}\n{}",
+            id(9),
+            head(&id(9), &others),
+            id(1),
+            head(&id(1), kit.store.folder())
+        )
+    };
+    let fine = "2 sessions of 2 folders: nothing is wrong";
+    kit.check(&all, 0, &out("3 records, the chain holds"), &told(fine));
+    // From anywhere, and no list is written.
+    assert!(!kit.store.folder().join("index").exists());
     let log = fs::read_to_string(kit.file(&id(1), "log-1.jsonl")).expect("log");
-    fs::write(kit.file(&id(1), "log-1.jsonl"), log.replace("one", "0ne")).expect("written");
-    assert_eq!(kit.run(&["audit", "verify", "--all"]).code, Some(1));
+    let changed = log.replacen("/home/me/app", "/home/me/apq", 1);
+    fs::write(kit.file(&id(1), "log-1.jsonl"), changed).expect("written");
+    let ran = kit.run(&all);
+    let before = format!("zcoder: session {}: log-1.jsonl, byte ", id(1));
+    assert!(ran.err.starts_with(&before), "{ran:?}");
+    let wrong = told("2 sessions of 2 folders: something is wrong with 1 session");
+    assert!(ran.err.ends_with(&wrong), "{ran:?}");
+    assert_eq!(ran.code, Some(1));
+    fs::remove_file(others.join(id(9)).join("current")).expect("removed");
+    let wrong = told("2 sessions of 2 folders: something is wrong with 2 sessions");
+    assert!(kit.run(&all).err.ends_with(&wrong));
 }
 
 #[test]
