@@ -22,7 +22,7 @@
 use super::{audit, decode, sessions};
 use crate::config::flags::{COMMANDS, CommandRow, FLAGS, Files, Flag, Takes};
 use crate::config::keys::KEYS;
-use crate::config::{Command, UsageError, help, nearest, utf8};
+use crate::config::{Command, UsageError, help, utf8};
 use crate::headless::out::{exit, with_stdout};
 use crate::tools::{self, Set};
 use std::ffi::OsString;
@@ -38,10 +38,14 @@ pub(super) fn run(words: &[OsString; 1]) -> Result<u8, UsageError> {
     let given = utf8(&words[0], "the shell")?;
     let shell = SHELLS.iter().find(|(name, _)| *name == given);
     let Some((_, write)) = shell else {
-        return Err(UsageError::UnknownShell {
-            given: given.to_string(),
-            near: nearest(given, SHELLS.iter().map(|(name, _)| *name)),
-        });
+        let names = SHELLS.iter().map(|(name, _)| *name);
+        let instead = "there are bash, zsh and fish";
+        return Err(UsageError::unknown(
+            "no completions for",
+            given,
+            names,
+            instead,
+        ));
     };
     let script = write();
     Ok(with_stdout(|out| {

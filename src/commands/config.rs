@@ -51,9 +51,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
 /// By its key or its flag.
 fn setting(name: &str) -> Result<Setting, UsageError> {
     let key = name.trim_start_matches('-').replace('-', "_");
-    Setting::named(&key).ok_or_else(|| UsageError::UnknownKey {
-        fault: file::unknown(&key),
-    })
+    Setting::named(&key).ok_or_else(|| file::unknown(&key))
 }
 
 struct Report<'a> {

@@ -1,7 +1,7 @@
 //! `zcoder help`, `--help`, and what a bare `zcoder` says. The texts are in `config/help.rs`.
 
 use super::print;
-use crate::config::{UsageError, help, nearest, utf8};
+use crate::config::{UsageError, help, utf8};
 use crate::headless::out::{exit, note};
 use std::ffi::OsString;
 
@@ -11,10 +11,9 @@ pub(super) fn run(words: &[OsString]) -> Result<u8, UsageError> {
         [] => help::overview(),
         [word, ..] => {
             let name = utf8(word, "the topic")?;
-            help::topic(name).ok_or_else(|| UsageError::UnknownTopic {
-                given: name.to_string(),
-                near: nearest(name, help::names()),
-            })?
+            let instead = "`zcoder help` lists the topics";
+            let unknown = || UsageError::unknown("no help on", name, help::names(), instead);
+            help::topic(name).ok_or_else(unknown)?
         }
     };
     Ok(print(&text))

@@ -28,7 +28,7 @@ mod waiting;
 
 use super::scope::workspace;
 use super::{said_yes, session};
-use crate::config::{self, Id, Paths, Typed, UsageError, nearest, utf8};
+use crate::config::{self, Id, Paths, Typed, UsageError, nearest, settings, utf8};
 use crate::headless::out::{Out, complain, exit, note, with_stdout};
 use crate::session::{Entry, Forward, Listed, OpenError, Passed, Record, SessionId, Store, Tail};
 use crate::sys::clock;
@@ -218,13 +218,7 @@ fn row(listed: &Listed) -> String {
 // ---- show and export ----
 
 fn show(here: &Here, typed: &Typed, words: &[OsString]) -> Result<u8, UsageError> {
-    let last = match typed.get(Id::Last) {
-        Some(given) => {
-            let last = given.text()?.parse::<u64>().ok().filter(|last| *last > 0);
-            Some(last.ok_or_else(|| given.bad("a whole number from 1 on"))?)
-        }
-        None => None,
-    };
+    let last = settings::number(typed, Id::Last, 1, u64::MAX)?;
     let (store, id) = here.named(one(typed, words)?)?;
     Ok(match last {
         Some(last) => show_end(store, &id, last),

@@ -21,7 +21,7 @@
 
 use super::scope::workspace;
 use super::{at_most_one, print, session};
-use crate::config::{self, Id, Paths, Typed, UsageError, utf8};
+use crate::config::{self, Id, Paths, Typed, UsageError, settings, utf8};
 use crate::headless::out::{complain, exit, note};
 use crate::headless::show;
 use crate::protocol::FileChange;
@@ -48,13 +48,7 @@ const NO_PLACE: &str = "none of HOME, XDG_STATE_HOME and ZCODER_HOME names a fol
 
 /// `zcoder undo`
 pub(super) fn undo(typed: &Typed) -> Result<u8, UsageError> {
-    let turn = match typed.get(Id::Turn) {
-        Some(given) => {
-            let turn = given.text()?.parse().ok().filter(|turn| *turn > 0);
-            Some(turn.ok_or_else(|| given.bad("a whole number from 1 on"))?)
-        }
-        None => None,
-    };
+    let turn = settings::number(typed, Id::Turn, 1, u64::MAX)?;
     Session::open(typed)?.step(typed, "redo", |past| past.undo(turn))
 }
 

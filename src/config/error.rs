@@ -10,6 +10,7 @@
 //! Read next: `typed.rs` and `settings.rs`, where they arise.
 
 use super::flags::Command;
+use super::near::nearest;
 use crate::text::counted;
 use std::fmt;
 
@@ -68,19 +69,16 @@ impl Source {
 /// Why the program does not start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UsageError {
-    /// No such flag.
-    UnknownFlag {
-        /// As typed, up to `=`.
-        given: String,
-        /// The nearest of ours.
-        near: Option<&'static str>,
-    },
-    /// The first word is neither a command nor a flag.
-    UnknownCommand {
+    /// A name that is none of ours.
+    Unknown {
+        /// What was said of it: `unknown flag`, `no help on`.
+        what: &'static str,
         /// As typed.
         given: String,
         /// The nearest of ours.
-        near: Option<&'static str>,
+        near: Option<String>,
+        /// Where to look when none is near.
+        instead: &'static str,
     },
     /// A task without `-p`.
     BareTask {
@@ -189,13 +187,6 @@ pub enum UsageError {
         /// The system's words.
         cause: String,
     },
-    /// No topic of that name.
-    UnknownTopic {
-        /// As typed.
-        given: String,
-        /// The nearest of ours.
-        near: Option<&'static str>,
-    },
     /// `/name` as a prompt, and there is no such prompt command.
     UnknownPrompt {
         /// Without the slash.
@@ -228,18 +219,6 @@ pub enum UsageError {
     BroadWorkspace {
         /// Which.
         folder: String,
-    },
-    /// No completions for that shell.
-    UnknownShell {
-        /// As typed.
-        given: String,
-        /// The nearest of ours.
-        near: Option<&'static str>,
-    },
-    /// No such setting.
-    UnknownKey {
-        /// That sentence, with the nearest.
-        fault: String,
     },
     /// A settings file cannot be used.
     SettingsFile {
@@ -281,18 +260,15 @@ pub enum UsageError {
 impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            UsageError::UnknownFlag { given, near } => {
-                write!(f, "unknown flag `{given}`")?;
-                nearest(f, near, "`zcoder --help` lists all")
-            }
-            UsageError::UnknownCommand { given, near } => {
-                write!(f, "unknown command `{given}`")?;
-                nearest(
-                    f,
-                    near,
-                    "a task is given with -p, and `zcoder --help` lists the commands",
-                )
-            }
+            UsageError::Unknown {
+                what,
+                given,
+                near,
+                instead,
+            } => match near {
+                Some(near) => write!(f, "{what} `{given}`; the nearest is `{near}`"),
+                None => write!(f, "{what} `{given}`; {instead}"),
+            },
             UsageError::BareTask { given } => {
                 let given = given.replace('\'', "'\\''");
                 write!(
@@ -391,10 +367,6 @@ impl fmt::Display for UsageError {
                 counted(*limit_bytes as u64, "byte")
             ),
             UsageError::Stdin { cause } => write!(f, "cannot read standard input: {cause}"),
-            UsageError::UnknownTopic { given, near } => {
-                write!(f, "no help on `{given}`")?;
-                nearest(f, near, "`zcoder help` lists the topics")
-            }
             UsageError::UnknownPrompt { given, near } => {
                 write!(f, "there is no prompt command `/{given}`")?;
                 match near {
@@ -419,11 +391,6 @@ impl fmt::Display for UsageError {
                 "`{folder}` is too broad to become the workspace by accident\n\
                  go to the project's folder, or name it: --workspace '{folder}' (edits are then asked for)"
             ),
-            UsageError::UnknownShell { given, near } => {
-                write!(f, "no completions for `{given}`")?;
-                nearest(f, near, "there are bash, zsh and fish")
-            }
-            UsageError::UnknownKey { fault } => f.write_str(fault),
             UsageError::SettingsFile { file, cause } => write!(
                 f,
                 "cannot use `{file}`: {cause}\nmend it or move it away; `zcoder help settings` tells what may stand there"
@@ -458,9 +425,19 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
-fn nearest(f: &mut fmt::Formatter<'_>, near: &Option<&'static str>, else_: &str) -> fmt::Result {
-    match near {
-        Some(near) => write!(f, "; the nearest is `{near}`"),
-        None => write!(f, "; {else_}"),
+impl UsageError {
+    /// A name that is none of these.
+    pub fn unknown<'n>(
+        what: &'static str,
+        given: &str,
+        names: impl Iterator<Item = &'n str>,
+        instead: &'static str,
+    ) -> UsageError {
+        UsageError::Unknown {
+            what,
+            given: given.to_string(),
+            near: nearest(given, names).map(str::to_string),
+            instead,
+        }
     }
 }

@@ -23,9 +23,8 @@
 //! Read next: `layers.rs`.
 
 use super::error::{Layer, Origin, Source, UsageError};
-use super::flags::{self, FLAGS, Files, Flag, Id, Takes};
+use super::flags::{FLAGS, Files, Flag, Id, Takes};
 use super::keys::{KEYS, Key, KeyRow, Shape};
-use super::near::nearest;
 use super::settings;
 use super::typed::{Given, list, tightness};
 use crate::json::{self, Kind, Tokens, Value};
@@ -197,16 +196,13 @@ pub(super) fn read(bytes: &[u8], layer: Layer, name: &str) -> Result<Said, Usage
 }
 
 /// What is said of a key that there is not.
-pub fn unknown(name: &str) -> String {
-    let given = format!("--{}", name.replace('_', "-"));
+pub fn unknown(name: &str) -> UsageError {
     let flags = FLAGS.iter().filter(|row| row.files != Files::None);
-    let near = nearest(&given, flags.map(|row| row.long)).map(flags::key);
-    let keys = KEYS.iter().map(|row| row.name);
-    let near = near.or_else(|| nearest(name, keys).map(str::to_string));
-    match near {
-        Some(near) => format!("unknown key `{name}`; the nearest is `{near}`"),
-        None => format!("unknown key `{name}`; `zcoder help settings` lists all"),
-    }
+    let mut names: Vec<String> = flags.map(Flag::key).collect();
+    names.extend(KEYS.iter().map(|row| row.name.to_string()));
+    let names = names.iter().map(String::as_str);
+    let instead = "`zcoder help settings` lists all";
+    UsageError::unknown("unknown key", name, names, instead)
 }
 
 /// The text of a file under the name that its user knows.
@@ -291,21 +287,16 @@ impl Text<'_> {
     }
 
     fn known(&self, name: &str, at: usize) -> Result<Setting, UsageError> {
-        Setting::named(name).ok_or_else(|| self.fault(at, unknown(name)))
+        Setting::named(name).ok_or_else(|| self.fault(at, unknown(name).to_string()))
     }
 
     /// Why this file may not say it at all.
     fn refused(&self, setting: Setting, name: &str) -> Option<String> {
         match (setting.files(), self.layer) {
-            (Files::None, _) => {
-                let flag = match setting {
-                    Setting::Flag(id) => id.row().long,
-                    Setting::Key(_) => "",
-                };
-                Some(format!(
-                    "`{name}` is no setting: it is said for one run, by {flag}"
-                ))
-            }
+            (Files::None, _) => Some(format!(
+                "`{name}` is no setting: it is said for one run, by --{}",
+                name.replace('_', "-")
+            )),
             (Files::User | Files::Machine, Layer::Project) => Some(format!(
                 "a project may not set `{name}`; it belongs into a config.json of your own"
             )),
@@ -425,39 +416,29 @@ fn text(row: &Flag, value: Value<'_>) -> Result<OsString, String> {
 
 /// The error completes "`command_wrapper`: ".
 fn content(row: &KeyRow, value: Value<'_>) -> Result<Content, String> {
+    let words = |fits: fn(&str) -> bool| -> Option<Vec<String>> {
+        let word = |item: Value<'_>| item.as_str().filter(|word| fits(word)).map(str::to_string);
+        let words = value.items().map(word).collect::<Option<Vec<String>>>();
+        words.filter(|_| value.kind() == Kind::Array)
+    };
     match row.shape {
-        Shape::Words => {
-            let filled = |item: Value<'_>| item.as_str().map(str::to_string);
-            let words: Option<Vec<String>> = value.items().map(filled).collect();
-            let filled = |words: &Vec<String>| {
-                value.kind() == Kind::Array && words.iter().all(|word| !word.is_empty())
-            };
-            let words = words.filter(filled);
-            words
-                .map(Content::Words)
-                .ok_or_else(|| "expected an array of strings, none of them empty".to_string())
-        }
-        Shape::Names => {
-            let is_name =
-                |name: &str| !matches!(name, "" | "." | "..") && !name.contains(['/', '\0', '\n']);
-            let names: Option<Vec<String>> = value
-                .items()
-                .map(|item| {
-                    item.as_str()
-                        .filter(|name| is_name(name))
-                        .map(str::to_string)
-                })
-                .collect();
-            let fits =
-                |names: &Vec<String>| value.kind() == Kind::Array && names.len() <= MAX_NAMES;
-            names.filter(fits).map(Content::Words).ok_or_else(|| {
+        Shape::Words => words(|word| !word.is_empty())
+            .map(Content::Words)
+            .ok_or_else(|| "expected an array of strings, none of them empty".to_string()),
+        Shape::Names => words(is_file_name)
+            .filter(|names| names.len() <= MAX_NAMES)
+            .map(Content::Words)
+            .ok_or_else(|| {
                 format!("expected an array of at most {MAX_NAMES} names of files, without folders")
-            })
-        }
+            }),
         Shape::Texts => policy::checks_of(value).map(Content::Checks),
         Shape::Switch => match value.as_bool() {
             Some(on) => Ok(Content::Switch(on)),
             None => Err("expected true or false".to_string()),
         },
     }
+}
+
+fn is_file_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '\0', '\n'])
 }

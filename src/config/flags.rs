@@ -81,142 +81,73 @@ pub struct CommandRow {
     pub words: &'static str,
     /// One line.
     pub about: &'static str,
+    /// What only its own help says.
+    pub more: &'static str,
+}
+
+const fn command(
+    command: Command,
+    name: &'static str,
+    words: &'static str,
+    about: &'static str,
+    more: &'static str,
+) -> CommandRow {
+    CommandRow {
+        command,
+        name,
+        words,
+        about,
+        more,
+    }
 }
 
 /// All commands, in the order of `--help`.
+#[rustfmt::skip] // a table: one row reads best in as few lines as it needs
 pub const COMMANDS: &[CommandRow] = &[
-    CommandRow {
-        command: Command::Run,
-        name: "",
-        words: "-p TEXT",
-        about: "do one task and print the answer",
-    },
-    CommandRow {
-        command: Command::Demo,
-        name: "demo",
-        words: "",
-        about: "watch the whole agent work on a sample project, without any model",
-    },
-    CommandRow {
-        command: Command::Models,
-        name: "models",
-        words: "",
-        about: "list the server's models and what they can do",
-    },
-    CommandRow {
-        command: Command::Tool,
-        name: "tool",
-        words: "NAME JSON",
-        about: "run one tool as the agent would, without a model",
-    },
-    CommandRow {
-        command: Command::Undo,
-        name: "undo",
-        words: "[SESSION]",
-        about: "take back what the last turn changed in files of this folder",
-    },
-    CommandRow {
-        command: Command::Redo,
-        name: "redo",
-        words: "[SESSION]",
-        about: "make again what was taken back last",
-    },
-    CommandRow {
-        command: Command::Diff,
-        name: "diff",
-        words: "[SESSION]",
-        about: "print what a session changed, as a patch, or take a part of it back",
-    },
-    CommandRow {
-        command: Command::Sessions,
-        name: "sessions",
-        words: "[list|show|rename|delete|prune|export|fork|waiting] …",
-        about: "list the sessions of this folder; read, copy, name, remove or fork them",
-    },
-    CommandRow {
-        command: Command::Audit,
-        name: "audit",
-        words: "verify|report [SESSION]",
-        about: "check that sessions are what was kept; tell who did what, as a dated table",
-    },
-    CommandRow {
-        command: Command::Policy,
-        name: "policy",
-        words: "check CMD",
-        about: "say what would happen to a command, part by part, and why",
-    },
-    CommandRow {
-        command: Command::Rules,
-        name: "rules",
-        words: "[revoke N]",
-        about: "list the rules that count here, or take back a kept one",
-    },
-    CommandRow {
-        command: Command::Trust,
-        name: "trust",
-        words: "",
-        about: "show what this folder brings along to steer zcoder, and trust it",
-    },
-    CommandRow {
-        command: Command::Config,
-        name: "config",
-        words: "[KEY]",
-        about: "print every setting and where it came from",
-    },
-    CommandRow {
-        command: Command::Paths,
-        name: "paths",
-        words: "",
-        about: "list every file and folder that is read or written here",
-    },
-    CommandRow {
-        command: Command::Purge,
-        name: "purge",
-        words: "",
-        about: "list what runs left behind, and remove it",
-    },
-    CommandRow {
-        command: Command::Decode,
-        name: "decode",
-        words: "STAGE [FILE|-]",
-        about: "show what one of the decoders makes of some bytes",
-    },
-    CommandRow {
-        command: Command::Wire,
-        name: "wire",
-        words: "FILE|SESSION",
-        about: "read a file written by --record, or the last exchanges of a session",
-    },
-    CommandRow {
-        command: Command::StandIn,
-        name: "standin",
-        words: "",
-        about: "serve the stand-in model on loopback, as Ollama would",
-    },
-    CommandRow {
-        command: Command::Man,
-        name: "man",
-        words: "",
-        about: "write the manual page, as roff",
-    },
-    CommandRow {
-        command: Command::Completions,
-        name: "completions",
-        words: "bash|zsh|fish",
-        about: "write a completion script for a shell",
-    },
-    CommandRow {
-        command: Command::Help,
-        name: "help",
-        words: "[TOPIC]",
-        about: "explain a flag, a command or a topic",
-    },
-    CommandRow {
-        command: Command::Version,
-        name: "version",
-        words: "",
-        about: "print the version",
-    },
+    command(Command::Run, "", "-p TEXT", "do one task and print the answer",
+        ""),
+    command(Command::Demo, "demo", "", "watch the whole agent work on a sample project, without any model",
+        include_str!("topics/command-demo.txt")),
+    command(Command::Models, "models", "", "list the server's models and what they can do",
+        include_str!("topics/command-models.txt")),
+    command(Command::Tool, "tool", "NAME JSON", "run one tool as the agent would, without a model",
+        include_str!("topics/command-tool.txt")),
+    command(Command::Undo, "undo", "[SESSION]", "take back what the last turn changed in files of this folder",
+        include_str!("topics/command-undo.txt")),
+    command(Command::Redo, "redo", "[SESSION]", "make again what was taken back last",
+        include_str!("topics/command-undo.txt")),
+    command(Command::Diff, "diff", "[SESSION]", "print what a session changed, as a patch, or take a part of it back",
+        include_str!("topics/command-diff.txt")),
+    command(Command::Sessions, "sessions", "[list|show|rename|delete|prune|export|fork|waiting] …", "list the sessions of this folder; read, copy, name, remove or fork them",
+        include_str!("topics/command-sessions.txt")),
+    command(Command::Audit, "audit", "verify|report [SESSION]", "check that sessions are what was kept; tell who did what, as a dated table",
+        include_str!("topics/command-audit.txt")),
+    command(Command::Policy, "policy", "check CMD", "say what would happen to a command, part by part, and why",
+        include_str!("topics/command-policy.txt")),
+    command(Command::Rules, "rules", "[revoke N]", "list the rules that count here, or take back a kept one",
+        include_str!("topics/command-rules.txt")),
+    command(Command::Trust, "trust", "", "show what this folder brings along to steer zcoder, and trust it",
+        include_str!("topics/command-trust.txt")),
+    command(Command::Config, "config", "[KEY]", "print every setting and where it came from",
+        include_str!("topics/command-config.txt")),
+    command(Command::Paths, "paths", "", "list every file and folder that is read or written here",
+        include_str!("topics/command-paths.txt")),
+    command(Command::Purge, "purge", "", "list what runs left behind, and remove it",
+        include_str!("topics/command-purge.txt")),
+    command(Command::Decode, "decode", "STAGE [FILE|-]", "show what one of the decoders makes of some bytes",
+        include_str!("topics/command-decode.txt")),
+    command(Command::Wire, "wire", "FILE|SESSION", "read a file written by --record, or the last exchanges of a session",
+        include_str!("topics/command-wire.txt")),
+    command(Command::StandIn, "standin", "", "serve the stand-in model on loopback, as Ollama would",
+        include_str!("topics/command-standin.txt")),
+    command(Command::Man, "man", "", "write the manual page, as roff",
+        include_str!("topics/command-man.txt")),
+    command(Command::Completions, "completions", "bash|zsh|fish", "write a completion script for a shell",
+        include_str!("topics/command-completions.txt")),
+    command(Command::Help, "help", "[TOPIC]", "explain a flag, a command or a topic",
+        ""),
+    command(Command::Version, "version", "", "print the version",
+        ""),
 ];
 
 impl Command {
@@ -446,9 +377,9 @@ impl Flag {
             || command == Command::Config && is_setting && self.commands.contains(&Command::Run)
     }
 
-    /// Its name in a settings file.
+    /// Its name in a settings file: `a_b` for `--a-b`.
     pub fn key(&self) -> String {
-        key(self.long)
+        self.long.trim_start_matches('-').replace('-', "_")
     }
 
     /// Whether this is its name in a settings file.
@@ -457,11 +388,6 @@ impl Flag {
         let long = long.map(|byte| if byte == b'-' { b'_' } else { byte });
         long.eq(name.bytes())
     }
-}
-
-/// `a_b` for `--a-b`.
-pub fn key(long: &str) -> String {
-    long.trim_start_matches('-').replace('-', "_")
 }
 
 impl Id {

@@ -11,7 +11,7 @@
 //!
 //! Read next: `topics/security.txt`, the longest promise of the program.
 
-use super::flags::{COMMANDS, Command, FLAGS, Files, Flag, Group};
+use super::flags::{COMMANDS, Command, CommandRow, FLAGS, Files, Flag, Group};
 use super::keys::KEYS;
 use std::fmt::Write;
 
@@ -30,78 +30,27 @@ pub struct Topic {
     text: &'static str,
 }
 
+const fn text(name: &'static str, about: &'static str, text: &'static str) -> Topic {
+    Topic { name, about, text }
+}
+
 /// All topics, in reading order.
+#[rustfmt::skip] // a table: one row reads best in as few lines as it needs
 pub const TOPICS: &[Topic] = &[
-    Topic {
-        name: "start",
-        about: "from nothing to the first task with your own model",
-        text: include_str!("topics/start.txt"),
-    },
-    Topic {
-        name: "security",
-        about: "every connection, file, variable, child and signal",
-        text: include_str!("topics/security.txt"),
-    },
-    Topic {
-        name: "permissions",
-        about: "what may happen unasked, and what a question looks like",
-        text: include_str!("topics/permissions.txt"),
-    },
-    Topic {
-        name: "guidance",
-        about: "AGENTS.md, Skills, /commands: what files tell the model",
-        text: include_str!("topics/guidance.txt"),
-    },
-    Topic {
-        name: "tools",
-        about: "what the model can do, and `zcoder tool`",
-        text: include_str!("topics/tools.txt"),
-    },
-    Topic {
-        name: "server",
-        about: "addresses, tunnels, time limits, which model, which window",
-        text: include_str!("topics/server.txt"),
-    },
-    Topic {
-        name: "context",
-        about: "conversations longer than the window: when and how they are shortened",
-        text: include_str!("topics/context.txt"),
-    },
-    Topic {
-        name: "sessions",
-        about: "what is kept of a run, where, and how to go on with it",
-        text: include_str!("topics/sessions.txt"),
-    },
-    Topic {
-        name: "goals",
-        about: "work until a verifier agrees that it is done: /goal",
-        text: include_str!("topics/goals.txt"),
-    },
-    Topic {
-        name: "output",
-        about: "text, json and jsonl, with their shapes",
-        text: include_str!("topics/output.txt"),
-    },
-    Topic {
-        name: "exit-codes",
-        about: "what the exit code says",
-        text: include_str!("topics/exit-codes.txt"),
-    },
-    Topic {
-        name: "stages",
-        about: "a turn in seven stages, and how to watch each one",
-        text: include_str!("topics/stages.txt"),
-    },
-    Topic {
-        name: "settings",
-        about: "settings files, which keys they know, locks",
-        text: include_str!("topics/settings.txt"),
-    },
-    Topic {
-        name: "environment",
-        about: "every variable that is read",
-        text: include_str!("topics/environment.txt"),
-    },
+    text("start", "from nothing to the first task with your own model", include_str!("topics/start.txt")),
+    text("security", "every connection, file, variable, child and signal", include_str!("topics/security.txt")),
+    text("permissions", "what may happen unasked, and what a question looks like", include_str!("topics/permissions.txt")),
+    text("guidance", "AGENTS.md, Skills, /commands: what files tell the model", include_str!("topics/guidance.txt")),
+    text("tools", "what the model can do, and `zcoder tool`", include_str!("topics/tools.txt")),
+    text("server", "addresses, tunnels, time limits, which model, which window", include_str!("topics/server.txt")),
+    text("context", "conversations longer than the window: when and how they are shortened", include_str!("topics/context.txt")),
+    text("sessions", "what is kept of a run, where, and how to go on with it", include_str!("topics/sessions.txt")),
+    text("goals", "work until a verifier agrees that it is done: /goal", include_str!("topics/goals.txt")),
+    text("output", "text, json and jsonl, with their shapes", include_str!("topics/output.txt")),
+    text("exit-codes", "what the exit code says", include_str!("topics/exit-codes.txt")),
+    text("stages", "a turn in seven stages, and how to watch each one", include_str!("topics/stages.txt")),
+    text("settings", "settings files, which keys they know, locks", include_str!("topics/settings.txt")),
+    text("environment", "every variable that is read", include_str!("topics/environment.txt")),
 ];
 
 /// What `zcoder help` and `zcoder --help` print.
@@ -153,7 +102,7 @@ pub fn topic(name: &str) -> Option<String> {
         // A subject may have the name of the command for it.
         if let Some(row) = COMMANDS.iter().find(|row| row.name == name) {
             out.push('\n');
-            out.push_str(&command(row.command));
+            out.push_str(&command(row));
         }
         return Some(out);
     }
@@ -161,7 +110,7 @@ pub fn topic(name: &str) -> Option<String> {
         .iter()
         .find(|row| row.name == name && !name.is_empty())
     {
-        return Some(command(row.command));
+        return Some(command(row));
     }
     let bare = name.trim_start_matches('-');
     let named = |row: &&Flag| {
@@ -194,36 +143,17 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// One command: usage, purpose, its flags, and what only it needs to say.
-fn command(command: Command) -> String {
-    let row = command.row();
+fn command(row: &CommandRow) -> String {
     let mut out = format!("usage: zcoder {} {}", row.name, row.words);
     out.truncate(out.trim_end().len());
     let _ = write!(out, "\n\n{}\n", row.about); // writing to a String cannot fail
-    out.push_str(match command {
-        Command::Tool => include_str!("topics/command-tool.txt"),
-        Command::Undo | Command::Redo => include_str!("topics/command-undo.txt"),
-        Command::Diff => include_str!("topics/command-diff.txt"),
-        Command::Decode => include_str!("topics/command-decode.txt"),
-        Command::Wire => include_str!("topics/command-wire.txt"),
-        Command::StandIn => include_str!("topics/command-standin.txt"),
-        Command::Demo => include_str!("topics/command-demo.txt"),
-        Command::Models => include_str!("topics/command-models.txt"),
-        Command::Sessions => include_str!("topics/command-sessions.txt"),
-        Command::Audit => include_str!("topics/command-audit.txt"),
-        Command::Policy => include_str!("topics/command-policy.txt"),
-        Command::Rules => include_str!("topics/command-rules.txt"),
-        Command::Trust => include_str!("topics/command-trust.txt"),
-        Command::Config => include_str!("topics/command-config.txt"),
-        Command::Paths => include_str!("topics/command-paths.txt"),
-        Command::Purge => include_str!("topics/command-purge.txt"),
-        Command::Man => include_str!("topics/command-man.txt"),
-        Command::Completions => include_str!("topics/command-completions.txt"),
-        Command::Run | Command::Help | Command::Version => "",
-    });
+    out.push_str(row.more);
     flags_of(
         &mut out,
         "flags",
-        FLAGS.iter().filter(|row| row.commands.contains(&command)),
+        FLAGS
+            .iter()
+            .filter(|flag| flag.commands.contains(&row.command)),
     );
     out
 }

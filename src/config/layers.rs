@@ -25,15 +25,10 @@ use crate::policy::trust;
 
 /// The files of site and user that there can be, weakest first.
 pub fn files(paths: &Paths) -> Vec<(Layer, std::path::PathBuf)> {
-    let user = paths
-        .config
-        .as_ref()
-        .map(|folder| folder.join("config.json"));
-    let user = user.map(|path| (Layer::User, path));
-    [(Layer::Site, paths.site.clone())]
-        .into_iter()
-        .chain(user)
-        .collect()
+    let mut files = vec![(Layer::Site, paths.site.clone())];
+    let user = paths.config.as_ref();
+    files.extend(user.map(|folder| (Layer::User, folder.join("config.json"))));
+    files
 }
 
 /// Puts what the files of site and user say below what was typed.

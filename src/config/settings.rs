@@ -52,14 +52,12 @@ pub struct Server {
 /// Resolves what reaches the server.
 pub fn server(typed: &Typed) -> Result<Server, UsageError> {
     let mut warnings = Vec::new();
+    let named = typed.get(Id::Model).map(|given| given.source.name());
     let options = ModelOptions {
         target: target(typed, &mut warnings)?,
         timeouts: timeouts(typed)?,
         delays: Delays::default(),
-        model: match typed.get(Id::Model) {
-            Some(given) => Some((filled(given, "a model's name")?, given.source.name())),
-            None => None,
-        },
+        model: filled(typed, Id::Model, "a model's name")?.zip(named),
         last_used: None,
         num_ctx: window(typed)?,
         think: think(typed)?,
@@ -71,10 +69,7 @@ pub fn server(typed: &Typed) -> Result<Server, UsageError> {
         },
         allow_cloud: typed.is_on(Id::AllowCloud),
         temperature: typed.get(Id::Temperature).map(temperature).transpose()?,
-        seed: typed
-            .get(Id::Seed)
-            .map(|given| number(given, 0, u64::MAX))
-            .transpose()?,
+        seed: number(typed, Id::Seed, 0, u64::MAX)?,
     };
     Ok(Server { options, warnings })
 }
@@ -83,12 +78,9 @@ fn target(typed: &Typed, warnings: &mut Vec<String>) -> Result<Target, UsageErro
     let host = typed.get(Id::Host);
     let (endpoint, warning) = endpoint(host)?;
     warnings.extend(warning);
-    let via = match typed.get(Id::Via) {
-        Some(given) => {
-            Some(Via::parse(given.text()?).map_err(|error| given.bad(error.to_string()))?)
-        }
-        None => None,
-    };
+    let via =
+        |given: &Given| Via::parse(given.text()?).map_err(|error| given.bad(error.to_string()));
+    let via = typed.get(Id::Via).map(via).transpose()?;
     let headers = typed
         .all(Id::Header)
         .map(header)
@@ -136,52 +128,68 @@ fn header(given: &Given) -> Result<(String, String), UsageError> {
 }
 
 fn timeouts(typed: &Typed) -> Result<Timeouts, UsageError> {
-    let default = Timeouts::default();
-    Ok(Timeouts {
-        connect: match typed.get(Id::ConnectTimeout) {
-            Some(given) => Duration::from_secs(number(given, 1, 3_600)?),
-            None => default.connect,
-        },
-        first_byte: limit(typed, Id::FirstByteTimeout, default.first_byte)?,
-        gap: limit(typed, Id::GapTimeout, default.gap)?,
-    })
-}
-
-/// Seconds, or `off`.
-fn limit(typed: &Typed, id: Id, default: Option<Duration>) -> Result<Option<Duration>, UsageError> {
-    let Some(given) = typed.get(id) else {
-        return Ok(default);
-    };
-    if given.text()? == "off" {
-        return Ok(None);
+    let mut timeouts = Timeouts::default();
+    if let Some(seconds) = number(typed, Id::ConnectTimeout, 1, 3_600)? {
+        timeouts.connect = Duration::from_secs(seconds);
     }
-    let expected = format!("seconds from 1 to {}, or off", grouped(MAX_SECONDS));
-    let seconds = given
-        .text()?
-        .parse()
-        .ok()
-        .filter(|n| (1..=MAX_SECONDS).contains(n));
-    let seconds = seconds.ok_or_else(|| given.bad(expected))?;
-    Ok(Some(Duration::from_secs(seconds)))
+    let silence = |id| {
+        let expected = "seconds from 1 to 86,400, or off";
+        or_off(typed, id, 1, MAX_SECONDS, expected)
+    };
+    if let Some(seconds) = silence(Id::FirstByteTimeout)? {
+        timeouts.first_byte = seconds.map(Duration::from_secs);
+    }
+    if let Some(seconds) = silence(Id::GapTimeout)? {
+        timeouts.gap = seconds.map(Duration::from_secs);
+    }
+    Ok(timeouts)
 }
 
-/// A whole number within bounds.
-fn number(given: &Given, least: u64, most: u64) -> Result<u64, UsageError> {
-    let parsed = given.text()?.parse().ok();
-    parsed
-        .filter(|n| (least..=most).contains(n))
-        .ok_or_else(|| {
-            given.bad(match most {
-                u64::MAX => format!("a whole number from {least} on"),
-                most => format!("a whole number from {least} to {most}"),
-            })
-        })
+/// A whole number within bounds, if one was said.
+pub fn number(typed: &Typed, id: Id, least: u64, most: u64) -> Result<Option<u64>, UsageError> {
+    let Some(given) = typed.get(id) else {
+        return Ok(None);
+    };
+    let expected = || match most {
+        u64::MAX => format!("a whole number from {least} on"),
+        most => format!("a whole number from {least} to {most}"),
+    };
+    within(given.text()?, least, most)
+        .map(Some)
+        .ok_or_else(|| given.bad(expected()))
 }
 
-fn filled(given: &Given, expected: &str) -> Result<String, UsageError> {
+/// The same, where `off` is `None`.
+fn or_off(
+    typed: &Typed,
+    id: Id,
+    least: u64,
+    most: u64,
+    expected: &str,
+) -> Result<Option<Option<u64>>, UsageError> {
+    let Some(given) = typed.get(id) else {
+        return Ok(None);
+    };
+    let text = given.text()?;
+    match within(text, least, most) {
+        None if text != "off" => Err(given.bad(expected)),
+        number => Ok(Some(number)),
+    }
+}
+
+fn within(text: &str, least: u64, most: u64) -> Option<u64> {
+    let number = text.parse().ok();
+    number.filter(|n| (least..=most).contains(n))
+}
+
+/// Text that is not blank.
+fn filled(typed: &Typed, id: Id, expected: &str) -> Result<Option<String>, UsageError> {
+    let Some(given) = typed.get(id) else {
+        return Ok(None);
+    };
     match given.text()?.trim() {
         "" => Err(given.bad(expected)),
-        text => Ok(text.to_string()),
+        text => Ok(Some(text.to_string())),
     }
 }
 
@@ -258,17 +266,13 @@ fn temperature(given: &Given) -> Result<f64, UsageError> {
 
 /// Bounds of the tools.
 pub fn tool_limits(typed: &Typed) -> Result<Limits, UsageError> {
-    let seconds = typed
-        .get(Id::CommandTimeout)
-        .map(|given| number(given, 1, MAX_SECONDS));
-    let output = typed
-        .get(Id::MaxToolOutput)
-        .map(|given| number(given, 1 << 10, 1 << 20));
+    let seconds = number(typed, Id::CommandTimeout, 1, MAX_SECONDS)?;
+    let output = number(typed, Id::MaxToolOutput, 1 << 10, 1 << 20)?;
     Ok(Limits {
         // Until the window is known; the engine then sets a quarter of it.
         read_bytes: 64 << 10,
-        output_bytes: usize::try_from(output.transpose()?.unwrap_or(16 << 10)).unwrap_or(16 << 10),
-        command_timeout: Duration::from_secs(seconds.transpose()?.unwrap_or(120)),
+        output_bytes: usize::try_from(output.unwrap_or(16 << 10)).unwrap_or(16 << 10),
+        command_timeout: Duration::from_secs(seconds.unwrap_or(120)),
         command_wrapper: typed.words_of(Key::CommandWrapper),
     })
 }
@@ -283,49 +287,26 @@ pub fn checks(typed: &Typed) -> Vec<Check> {
 
 /// Bounds of the turn.
 pub fn turn_limits(typed: &Typed) -> Result<TurnLimits, UsageError> {
-    let turns = typed
-        .get(Id::MaxTurns)
-        .map(|given| number(given, 1, u64::MAX));
-    let seconds = typed
-        .get(Id::MaxSeconds)
-        .map(|given| number(given, 1, u64::from(u32::MAX)));
+    let seconds = number(typed, Id::MaxSeconds, 1, u64::from(u32::MAX))?;
     Ok(TurnLimits {
-        max_turns: turns.transpose()?,
-        max_time: seconds.transpose()?.map(Duration::from_secs),
+        max_turns: number(typed, Id::MaxTurns, 1, u64::MAX)?,
+        max_time: seconds.map(Duration::from_secs),
     })
 }
 
 /// When the conversation is shortened.
 pub fn compaction(typed: &Typed) -> Result<Compaction, UsageError> {
     let default = Compaction::default();
+    let expected = "a whole number from 20 to 95, or off";
+    let percent = or_off(typed, Id::CompactAt, 20, 95, expected)?;
+    let expected = "a whole number from 1024 to 10485760, or off";
+    let tokens = or_off(typed, Id::CompactAbove, 1_024, MAX_WINDOW, expected)?;
+    let per_turn = number(typed, Id::MaxCompactions, 1, 1_000_000)?;
     Ok(Compaction {
-        percent: number_or_off(typed, Id::CompactAt, default.percent, 20, 95)?,
-        tokens: number_or_off(typed, Id::CompactAbove, default.tokens, 1_024, MAX_WINDOW)?,
-        per_turn: match typed.get(Id::MaxCompactions) {
-            Some(given) => number(given, 1, 1_000_000)?,
-            None => default.per_turn,
-        },
+        percent: percent.unwrap_or(default.percent),
+        tokens: tokens.unwrap_or(default.tokens),
+        per_turn: per_turn.unwrap_or(default.per_turn),
     })
-}
-
-/// `off` is `None`.
-fn number_or_off(
-    typed: &Typed,
-    id: Id,
-    default: Option<u64>,
-    least: u64,
-    most: u64,
-) -> Result<Option<u64>, UsageError> {
-    let Some(given) = typed.get(id) else {
-        return Ok(default);
-    };
-    if given.text()? == "off" {
-        return Ok(None);
-    }
-    let fits = given.text()?.parse().ok();
-    let fits = fits.filter(|n| (least..=most).contains(n));
-    let refused = || given.bad(format!("a whole number from {least} to {most}, or off"));
-    fits.map(Some).ok_or_else(refused)
 }
 
 /// `--output`.
@@ -468,16 +449,10 @@ impl StandInSettings {
                 other: script.source,
             });
         }
-        let port = match typed.get(Id::Port) {
-            Some(given) => number(given, 0, u64::from(u16::MAX))?,
-            None => 11_435,
-        };
+        let port = number(typed, Id::Port, 0, u64::from(u16::MAX))?.unwrap_or(11_435);
         Ok(StandInSettings {
             port: u16::try_from(port).unwrap_or(u16::MAX),
-            scene: match typed.get(Id::Scene) {
-                Some(given) => Some(filled(given, "a scene's name (`zcoder standin --list`)")?),
-                None => None,
-            },
+            scene: filled(typed, Id::Scene, "a scene's name (`zcoder standin --list`)")?,
             script: file(typed, Id::Script, current_folder().as_deref())?,
             pace: pace(typed)?,
             list: typed.is_on(Id::List),

@@ -23,7 +23,6 @@ use super::error::{Source, UsageError};
 use super::file::{Content, Extra, Lock};
 use super::flags::{COMMANDS, Command, FLAGS, Flag, Id, Takes};
 use super::keys::Key;
-use super::near::nearest;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -475,17 +474,20 @@ impl Reader<'_> {
             let given = text.into_owned();
             return Err(UsageError::Later { given, today });
         }
-        Err(no_command(text.into_owned()))
+        Err(no_command(&text))
     }
 }
 
 /// A word that is no command: a typo of one, or a task.
-fn no_command(given: String) -> UsageError {
-    let near = nearest(&given, COMMANDS.iter().map(|row| row.name));
-    if near.is_none() && given.contains(char::is_whitespace) {
-        return UsageError::BareTask { given };
+fn no_command(given: &str) -> UsageError {
+    let names = COMMANDS.iter().map(|row| row.name);
+    let instead = "a task is given with -p, and `zcoder --help` lists the commands";
+    match UsageError::unknown("unknown command", given, names, instead) {
+        UsageError::Unknown {
+            given, near: None, ..
+        } if given.contains(char::is_whitespace) => UsageError::BareTask { given },
+        error => error,
     }
-    UsageError::UnknownCommand { given, near }
 }
 
 fn by_long(name: &[u8]) -> Option<&'static Flag> {
@@ -499,9 +501,8 @@ fn unknown(given: &str) -> UsageError {
         let given = given.to_string();
         return UsageError::Later { given, today };
     }
-    let near = nearest(given, FLAGS.iter().map(|row| row.long));
-    let given = given.to_string();
-    UsageError::UnknownFlag { given, near }
+    let names = FLAGS.iter().map(|row| row.long);
+    UsageError::unknown("unknown flag", given, names, "`zcoder --help` lists all")
 }
 
 /// Habits from neighbors and from zcoder.zsh whose counterpart is not built yet.
