@@ -40,16 +40,11 @@ impl fmt::Display for FieldError {
             "" => "the document",
             path => path,
         };
-        let found = match self.found {
-            Some(Kind::Object) => "an object",
-            Some(Kind::Array) => "an array",
-            Some(Kind::String) => "a string",
-            Some(Kind::Number) => "a number",
-            Some(Kind::Bool) => "a boolean",
-            Some(Kind::Null) => "null",
-            None => "nothing",
-        };
-        write!(f, "{path}: expected {}, found {found}", self.expected)
+        write!(f, "{path}: expected {}, found ", self.expected)?;
+        match self.found {
+            Some(kind) => kind.fmt(f),
+            None => f.write_str("nothing"),
+        }
     }
 }
 

@@ -25,6 +25,7 @@
 
 use super::{Cause, Error, MAX_DEPTH, Number, Text, Tree};
 use crate::sys::simd;
+use std::fmt;
 use std::ops::Range;
 
 /// One token. `Key` is a member's name; its colon is consumed.
@@ -67,6 +68,20 @@ pub enum Kind {
     Bool,
     /// `null`
     Null,
+}
+
+/// With its article: `a string`.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Object => "an object",
+            Kind::Array => "an array",
+            Kind::String => "a string",
+            Kind::Number => "a number",
+            Kind::Bool => "a boolean",
+            Kind::Null => "null",
+        })
+    }
 }
 
 /// What the grammar allows next, given everything read so far.

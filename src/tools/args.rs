@@ -66,11 +66,8 @@ pub fn check(call: &ToolCall, others: &[&str]) -> Result<Checked, ToolOutcome> {
     }
     let root = reparsed.as_ref().unwrap_or(&call.arguments).root();
     if !matches!(root.kind(), Found::Object | Found::Null) {
-        let found = kind_name(root.kind());
-        return Err(refuse(
-            tool,
-            &[format!("the arguments must be an object, found {found}")],
-        ));
+        let fault = format!("the arguments must be an object, found {}", root.kind());
+        return Err(refuse(tool, &[fault]));
     }
     let given = Given::read(tool, root, &mut said);
     if !given.faults.is_empty() {
@@ -287,12 +284,8 @@ fn accept(
         ))
     };
     match argument.kind {
-        Kind::Text => match value.as_str() {
-            Some(text) => Ok(Accepted::Text(text.to_string())),
-            None => wrong("a string"),
-        },
-        Kind::Name => match value.as_str() {
-            Some(text) if text.contains('\0') => Err(format!(
+        Kind::Text | Kind::Name => match value.as_str() {
+            Some(text) if argument.kind == Kind::Name && text.contains('\0') => Err(format!(
                 "`{name}` must not hold a NUL character, found {}",
                 as_json(value)
             )),
@@ -366,15 +359,4 @@ fn as_json(value: Value<'_>) -> String {
     let mut json = Vec::new();
     value.write(&mut json);
     quoted(&text::repair(&json))
-}
-
-fn kind_name(kind: Found) -> &'static str {
-    match kind {
-        Found::Object => "an object",
-        Found::Array => "an array",
-        Found::String => "a string",
-        Found::Number => "a number",
-        Found::Bool => "a boolean",
-        Found::Null => "null",
-    }
 }
