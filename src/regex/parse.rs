@@ -322,11 +322,11 @@ impl<'p> Parser<'p> {
             }
             '^' => {
                 self.next();
-                Node::Look(self.start_look())
+                Node::Look(self.start_look(self.flags.multi_line))
             }
             '$' => {
                 self.next();
-                Node::Look(self.end_look())
+                Node::Look(self.end_look(self.flags.multi_line))
             }
             '\\' => match self.escape()? {
                 Escape::Char(c) => self.character(c, offset)?,
@@ -382,21 +382,19 @@ impl<'p> Parser<'p> {
         Set::Not(Box::new(Set::Items(items)))
     }
 
-    fn start_look(&self) -> Look {
-        if self.lines || self.flags.multi_line {
-            Look::LineStart
-        } else {
-            Look::TextStart
+    /// In a pattern for single lines every place is about the line.
+    fn start_look(&self, multi_line: bool) -> Look {
+        match self.lines || multi_line {
+            true => Look::LineStart,
+            false => Look::TextStart,
         }
     }
 
-    fn end_look(&self) -> Look {
-        if self.lines {
-            Look::LineEndOrReturn
-        } else if self.flags.multi_line {
-            Look::LineEnd
-        } else {
-            Look::TextEnd
+    fn end_look(&self, multi_line: bool) -> Look {
+        match (self.lines, multi_line) {
+            (true, _) => Look::LineEndOrReturn,
+            (false, true) => Look::LineEnd,
+            (false, false) => Look::TextEnd,
         }
     }
 
@@ -506,16 +504,8 @@ impl<'p> Parser<'p> {
             'w' | 'W' => property(Property::Word, c == 'W'),
             's' | 'S' => property(Property::Space, c == 'S'),
             'p' | 'P' => self.named_property(c == 'P'),
-            'A' => look(if self.lines {
-                Look::LineStart
-            } else {
-                Look::TextStart
-            }),
-            'z' => look(if self.lines {
-                Look::LineEndOrReturn
-            } else {
-                Look::TextEnd
-            }),
+            'A' => look(self.start_look(false)),
+            'z' => look(self.end_look(false)),
             'b' => look(Look::Boundary),
             'B' => look(Look::NoBoundary),
             '<' => look(Look::WordStart),
