@@ -277,11 +277,18 @@ pub fn with_execution(mode: u32, executable: bool) -> u32 {
 /// Takes a file's name away, and makes that survive a power cut.
 pub fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)?;
-    if let Some(Ok(folder)) = path.parent().map(File::open) {
-        // As in `folder_changed`: found or not found, the file is whole.
-        let _ = folder.sync_all();
+    if let Some(folder) = path.parent() {
+        sync_folder(folder);
     }
     Ok(())
+}
+
+/// Makes names in a folder survive a power cut, as far as the file system can.
+pub fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
+        // Some network file systems cannot; the files are no less whole for it.
+        let _ = folder.sync_all();
+    }
 }
 
 /// The owner of the file asked for it not to be changed; that the folder lets us put another in its place is no permission.

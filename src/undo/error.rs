@@ -108,11 +108,8 @@ impl fmt::Display for Error {
                 known,
             } => {
                 let workspace = workspace.display();
-                write!(f, "no session `{id}` has edited files in {workspace}")?;
-                match known.is_empty() {
-                    true => f.write_str("; none has"),
-                    false => write!(f, "; the newest are {}", known.join(", ")),
-                }
+                write!(f, "no session `{id}` has edited files in {workspace}; ")?;
+                others(f, known, "none has", "the newest are")
             }
             Error::NothingDone { id } => {
                 write!(f, "nothing is left to take back in session {id}")
@@ -122,12 +119,9 @@ impl fmt::Display for Error {
                 "nothing can be made again in session {id}: nothing was taken back, or something new was done since"
             ),
             Error::NoTurn { turn, known } => {
-                write!(f, "turn {turn} has nothing to take back")?;
+                write!(f, "turn {turn} has nothing to take back; ")?;
                 let known: Vec<String> = known.iter().map(u64::to_string).collect();
-                match known.is_empty() {
-                    true => f.write_str("; no turn has"),
-                    false => write!(f, "; these have: {}", known.join(", ")),
-                }
+                others(f, &known, "no turn has", "these have:")
             }
             Error::Damaged { what, offset } => write!(
                 f,
@@ -159,11 +153,8 @@ impl fmt::Display for Error {
                 f.write_str("the session went on meanwhile, so nothing was changed; look again")
             }
             Error::NoFile { path, known } => {
-                write!(f, "`{path}` is as it was when the session began")?;
-                match known.is_empty() {
-                    true => f.write_str("; so is every other file"),
-                    false => write!(f, "; these differ: {}", known.join(", ")),
-                }
+                write!(f, "`{path}` is as it was when the session began; ")?;
+                others(f, known, "so is every other file", "these differ:")
             }
             Error::NoHunk { path, hunk, hunks } => {
                 write!(f, "`{path}` has no hunk {hunk}; it has {hunks}")
@@ -188,6 +179,14 @@ impl fmt::Display for Error {
                 write!(f, "cannot {what} {}: {source}", path.display())
             }
         }
+    }
+}
+
+/// What there is instead.
+fn others(f: &mut fmt::Formatter<'_>, known: &[String], none: &str, some: &str) -> fmt::Result {
+    match known {
+        [] => f.write_str(none),
+        known => write!(f, "{some} {}", known.join(", ")),
     }
 }
 

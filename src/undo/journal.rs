@@ -23,7 +23,7 @@
 use super::entry::{Edit, Hash, Kept, Kind, Ran, Span, Step, Touched, kind_frame, step_frame};
 use super::frame::Frame;
 use super::place::MAX_FILE_BYTES;
-use super::store::{Limits, Lock, Removed, Session, Store, new_file, sync_folder};
+use super::store::{Limits, Lock, Removed, Session, Store, new_file};
 use crate::protocol::{self, JournalRecord};
 use crate::sha256::digest;
 use crate::sys::{clock, file};
@@ -347,7 +347,7 @@ impl Open {
             let _ = fs::remove_file(place.session.path(number));
             return Err(error);
         }
-        sync_folder(&place.session.folder);
+        file::sync_folder(&place.session.folder);
         let open = Open {
             number,
             file,

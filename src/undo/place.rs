@@ -14,8 +14,7 @@
 //! Invariant: a path is checked anew right before each change.
 
 use super::journal::missing_folders;
-use super::store::sync_folder;
-use crate::sys::file::{self, Staged};
+use crate::sys::file::{self, Staged, sync_folder};
 use crate::text;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -114,9 +113,7 @@ impl Places<'_> {
             }
             (Some(now), None) => {
                 self.still(path, Some(now))?;
-                fs::remove_file(&full)?;
-                sync_folder(full.parent().unwrap_or(self.root));
-                Ok(())
+                file::remove(&full)
             }
         }
     }

@@ -119,19 +119,20 @@ fn find(
     moves: &[Move<'_>],
     places: Places<'_>,
 ) -> Found {
+    let blocked = |why: &str| Found::Blocked(conflict(path, why, false));
     let now = match places.look(path) {
         Ok(now) => now,
-        Err(trouble) => return Found::Blocked(blocked(path, &trouble.to_string())),
+        Err(trouble) => return blocked(&trouble.to_string()),
     };
     let former = match restore::former(moves, now.as_ref()) {
         Ok(former) => former,
         Err(Lost::NotKept) => {
             let why = changed(history, entry, path);
             let text = format!("{why}; only parts of what it held before are kept");
-            return Found::Blocked(blocked(path, &text));
+            return blocked(&text);
         }
         Err(Lost::Damaged) => {
-            return Found::Blocked(blocked(path, "is damaged in the journal"));
+            return blocked("is damaged in the journal");
         }
     };
     if former.content == now {
@@ -141,7 +142,7 @@ fn find(
         .as_ref()
         .is_some_and(|content| content.mode & 0o222 == 0)
     {
-        return Found::Blocked(blocked(path, &Trouble::ReadOnly.to_string()));
+        return blocked(&Trouble::ReadOnly.to_string());
     }
     let now_mode = now.as_ref().map(|content| content.mode);
     let file = FilePlan {
@@ -161,12 +162,7 @@ fn find(
         }
         (Some(_), None) => changed(history, entry, path),
     };
-    let conflict = Conflict {
-        path: path.to_path_buf(),
-        text: format!("`{}` {why}", path.display()),
-        forcible: true,
-    };
-    Found::Over(file, conflict)
+    Found::Over(file, conflict(path, &why, true))
 }
 
 fn changed(history: &History, entry: &Entry, path: &Path) -> String {
@@ -180,11 +176,11 @@ fn blamed(who: &str) -> String {
     format!("is not as it was left: {who}")
 }
 
-fn blocked(path: &Path, why: &str) -> Conflict {
+pub(super) fn conflict(path: &Path, why: &str, forcible: bool) -> Conflict {
     Conflict {
         path: path.to_path_buf(),
         text: format!("`{}` {why}", path.display()),
-        forcible: false,
+        forcible,
     }
 }
 

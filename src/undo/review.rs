@@ -15,7 +15,7 @@ use super::Error;
 use super::entry::Kind;
 use super::history::History;
 use super::place::{Content, Places};
-use super::plan::{Conflict, FilePlan, Plan, change};
+use super::plan::{FilePlan, Plan, change, conflict};
 use super::restore::{self, Lost, MODE, Move};
 use crate::diff::{Change, changes};
 use crate::protocol::FileChange;
@@ -141,11 +141,8 @@ pub(super) fn revert(
             forced: mixed,
         };
         if mixed {
-            plan.conflicts.push(Conflict {
-                path: known.to_path_buf(),
-                text: format!("`{path}` was changed by others too"),
-                forcible: true,
-            });
+            let why = "was changed by others too";
+            plan.conflicts.push(conflict(known, why, true));
             plan.files.push(file);
         } else {
             plan.add(file);

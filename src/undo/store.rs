@@ -184,7 +184,7 @@ impl Store {
         file.write_all(&bytes)?;
         file.sync_all()?;
         for folder in &above[..(missing + 1).min(above.len())] {
-            sync_folder(folder);
+            file::sync_folder(folder);
         }
         Ok(())
     }
@@ -386,12 +386,4 @@ pub(super) fn new_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create_new(true).mode(0o600);
     options.open(path)
-}
-
-/// Makes names in a folder survive a power cut, as far as the file system can.
-pub(super) fn sync_folder(folder: &Path) {
-    if let Ok(folder) = File::open(folder) {
-        // Some network file systems cannot; the files are no less whole for it.
-        let _ = folder.sync_all();
-    }
 }
