@@ -32,7 +32,10 @@ use crate::sys::{Cancel, poll};
 use std::io;
 use std::ops::ControlFlow;
 
-/// One read takes up to this much. Larger buffers fall out of the processor's cache, smaller ones cost more calls.
+/// The first read takes up to this much: most answers are smaller, and a page that nothing touches costs nothing.
+const FIRST_READ_BYTES: usize = 8 << 10;
+
+/// Once a read was full, each takes up to this much. Larger buffers fall out of the processor's cache, smaller ones cost more calls.
 const READ_BYTES: usize = 128 << 10;
 
 /// After a read of this size the next one is tried without asking `poll` first: on a busy connection that saves every other
@@ -104,7 +107,7 @@ struct Exchange<'a> {
 
 impl Exchange<'_> {
     fn run(&mut self) -> Result<Head, Error> {
-        let mut buffer = vec![0; READ_BYTES];
+        let mut buffer = vec![0; FIRST_READ_BYTES];
         // A large read is followed by the next one at once, any other by a wait.
         let mut more_is_likely = false;
         loop {
@@ -123,7 +126,8 @@ impl Exchange<'_> {
                 Err(error) if is_not_yet(&error) => continue,
                 Err(error) => return self.at_end(Some(error)),
             };
-            more_is_likely = count >= BUSY_BYTES;
+            let is_full = count == buffer.len();
+            more_is_likely = is_full || count >= BUSY_BYTES;
             self.silence.received();
             let bytes = &mut buffer[..count];
             tell(self.on, Step::Received { bytes })?;
@@ -136,6 +140,9 @@ impl Exchange<'_> {
                 // The answer is there before the request is through: the rest of it interests nobody.
                 Progress::Answering => self.outgoing.give_up(),
                 Progress::Done(head) => return Ok(head),
+            }
+            if is_full {
+                buffer.resize(READ_BYTES, 0);
             }
         }
     }

@@ -15,7 +15,7 @@
 //! A child that makes a session of its own (`setsid`, a daemon, job control inside the command) leaves the group: the deadline still
 //! ends our wait, but no signal reaches it. It is reported as long as it holds the pipe.
 //!
-//! Limits: 64 KiB are read at a time into one buffer; nothing else grows. After KILL we wait 2 s and then leave a child that the kernel
+//! Limits: up to 64 KiB are read at a time into one buffer; nothing else grows. After KILL we wait 2 s and then leave a child that the kernel
 //! cannot end (a dead network disk).
 //!
 //! Invariant: dropping a `Running` before `Ended` ends its group.
@@ -39,7 +39,9 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Read at a time: the size of a Linux pipe.
+/// The first read takes up to this much: most commands say little, and a page that nothing touches costs nothing.
+const FIRST_READ_BYTES: usize = 4 * 1024;
+/// Read at a time once a read was full: the size of a Linux pipe.
 const BUFFER_BYTES: usize = 64 * 1024;
 /// How long the pipe may bring more once the program has ended. What it wrote itself is in the pipe already; this is for a
 /// `tee` or a pager that is still writing its last lines. Paid only when somebody else holds the pipe.
@@ -105,7 +107,7 @@ pub struct Running {
     pipe: Option<File>,
     /// Readable, or at its end, as soon as the child has ended.
     ended: OwnedFd,
-    buffer: Box<[u8]>,
+    buffer: Vec<u8>,
     started: Instant,
     deadline: Option<Instant>,
     phase: Phase,
@@ -164,7 +166,7 @@ impl Running {
             group,
             pipe: Some(File::from(read_end)),
             ended,
-            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            buffer: vec![0; FIRST_READ_BYTES],
             started,
             deadline: spec.deadline,
             phase: Phase::Working,
@@ -307,7 +309,12 @@ impl Running {
                 self.pipe = None;
                 Ok(None)
             }
-            Ok(len) => Ok(Some(len)),
+            Ok(len) => {
+                if len == self.buffer.len() {
+                    self.buffer.resize(BUFFER_BYTES, 0);
+                }
+                Ok(Some(len))
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
             Err(error) => Err(error),
         }
