@@ -3,12 +3,12 @@
 //! is denied there, `stops` for what is catastrophic.
 //!
 //! ```text
-//! sudo -u root -- rm x          Words [rm x], sure
-//! find . -exec rm {} +          Words [rm {}], sure
-//! sh -ec 'cd x && rm y'         Script "cd x && rm y"
-//! sh -c "rm $X"                 Script "rm $X" and Unknown: the value may be more than a word
-//! curl u | sh                   Unknown          echo 'rm x' | sh    Script "rm x"
-//! unshare -Z x rm y             Words of every suffix, not sure: its options are not all known
+//! sudo -u root -- rm x          [rm x], sure
+//! find . -exec rm {} +          [rm {}], sure
+//! sh -ec 'cd x && rm y'         the script "cd x && rm y"
+//! sh -c "rm $X"                 the script "rm $X", and unknown: the value may be more than a word
+//! curl u | sh                   unknown          echo 'rm x' | sh    the script "rm x"
+//! unshare -Z x rm y             every suffix, not sure: its options are not all known
 //! ```
 //!
 //! Invariant: what is not listed here is no promise: programs start others for reasons of their own.
@@ -23,36 +23,26 @@ pub(super) const DEPTH: usize = 4;
 /// Bytes of scripts in all: a script may be carried by many words, each of which could begin it.
 const BUDGET: usize = 4 * shell::MAX_BYTES;
 
+/// Wrappers around wrappers, places where a command may begin, `-exec`s of one find: no honest command has more.
+const MANY: usize = 16;
+
 /// One command that another carries.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Carried {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Carried<'a> {
     /// Its words.
-    pub(super) words: Vec<Word>,
+    pub(super) words: &'a [Word],
     /// Something is started, and it is not known what.
     pub(super) unknown: bool,
     /// Whether it is certainly a command, and not an argument.
     pub(super) sure: bool,
-    /// Redirections, where it is a command of a script.
-    pub(super) targets: Vec<Word>,
+    /// Files that its redirections write, where it is a command of a script.
+    pub(super) targets: Vec<&'a Word>,
     /// Words that reach it from outside: of `xargs` from the pipe, of `find -exec` its folders.
-    pub(super) fed: Vec<Word>,
-}
-
-/// Wrappers around wrappers, places where a command may begin, `-exec`s of one find: no honest command has more.
-const MANY: usize = 16;
-
-enum Inner {
-    Words {
-        words: Vec<Word>,
-        sure: bool,
-        fed: Vec<Word>,
-    },
-    Script(String),
-    Unknown,
+    pub(super) fed: &'a [Word],
 }
 
 /// Calls `see` with the command itself and with everything it carries.
-pub(super) fn walk(simple: &Simple, before: Option<&Simple>, see: &mut dyn FnMut(&Carried)) {
+pub(super) fn walk(simple: &Simple, before: Option<&Simple>, see: &mut dyn FnMut(&Carried<'_>)) {
     let mut walk = Walk {
         budget: BUDGET,
         see,
@@ -62,7 +52,7 @@ pub(super) fn walk(simple: &Simple, before: Option<&Simple>, see: &mut dyn FnMut
 
 struct Walk<'s> {
     budget: usize,
-    see: &'s mut dyn FnMut(&Carried),
+    see: &'s mut dyn FnMut(&Carried<'_>),
 }
 
 /// The simple command that a walk is in: what reaches its input, and how deep it stands.
@@ -73,6 +63,8 @@ struct Around<'a> {
     before: Option<&'a Simple>,
     scripts: usize,
     wrappers: usize,
+    /// What reaches the wrapper reaches what it starts: `find / -exec sudo rm {}`.
+    fed: &'a [Word],
 }
 
 impl Walk<'_> {
@@ -83,72 +75,36 @@ impl Walk<'_> {
         };
         let targets = simple.redirects.iter().filter(|r| writes(r.kind));
         (self.see)(&Carried {
-            words: simple.words.clone(),
-            unknown: false,
+            words: &simple.words,
             sure: true,
-            targets: targets.map(|r| r.target.clone()).collect(),
-            fed: Vec::new(),
+            targets: targets.map(|r| &r.target).collect(),
+            ..Carried::default()
         });
         let around = Around {
             simple,
             before: before.filter(|_| simple.join == Join::Pipe),
             scripts,
             wrappers: 0,
+            fed: &[],
         };
-        for inner in inner(&simple.words, around) {
-            self.inner(inner, around);
-        }
+        self.carried_by(&simple.words, around);
     }
 
-    fn inner(&mut self, inner: Inner, around: Around<'_>) {
-        match inner {
-            Inner::Unknown => (self.see)(&Carried {
-                words: Vec::new(),
-                unknown: true,
-                sure: false,
-                targets: Vec::new(),
-                fed: Vec::new(),
-            }),
-            Inner::Words { words, sure, fed } => {
-                // What a suffix carries is found by the next suffix; a command that is sure is looked into.
-                let deeper = match sure {
-                    true if around.wrappers >= MANY => vec![Inner::Unknown],
-                    true => self::inner(&words, around),
-                    false => script_of(&words).into_iter().collect(),
-                };
-                let around = Around {
-                    wrappers: around.wrappers + 1,
-                    ..around
-                };
-                for mut inner in deeper {
-                    if let Inner::Words { fed: own, .. } = &mut inner {
-                        // `find / -exec sudo rm {}`: what reaches the wrapper reaches what it starts.
-                        if own.is_empty() {
-                            own.clone_from(&fed);
-                        }
-                    }
-                    self.inner(inner, around);
-                }
-                (self.see)(&Carried {
-                    words,
-                    unknown: false,
-                    sure,
-                    targets: Vec::new(),
-                    fed,
-                });
-            }
-            Inner::Script(text) => self.script(&text, around),
-        }
+    fn unknown(&mut self) {
+        (self.see)(&Carried {
+            unknown: true,
+            ..Carried::default()
+        });
     }
 
     fn script(&mut self, text: &str, around: Around<'_>) {
         if around.scripts >= DEPTH || text.len() > self.budget {
-            return self.inner(Inner::Unknown, around);
+            return self.unknown();
         }
         self.budget -= text.len();
         let script = shell::read(text);
         if script.doubts.iter().any(|doubt| doubt.why.is_structural()) {
-            self.inner(Inner::Unknown, around);
+            self.unknown();
         }
         let mut before = None;
         for simple in &script.commands {
@@ -156,102 +112,211 @@ impl Walk<'_> {
             before = Some(simple);
         }
     }
+
+    /// A script in one word.
+    fn script_word(&mut self, word: &Word, around: Around<'_>) {
+        if word.unknown {
+            self.unknown();
+        }
+        self.script(&word.text, around);
+    }
+
+    /// A command that another starts.
+    fn command(&mut self, words: &[Word], sure: bool, fed: &[Word], around: Around<'_>) {
+        let fed = if fed.is_empty() { around.fed } else { fed };
+        let inside = Around {
+            wrappers: around.wrappers + 1,
+            fed,
+            ..around
+        };
+        // What a suffix carries is found by the next suffix; a command that is sure is looked into.
+        if sure && around.wrappers >= MANY {
+            self.unknown();
+        } else if sure {
+            self.carried_by(words, inside);
+        } else if let Some(script) = script_of(words) {
+            self.script(&script, inside);
+        }
+        (self.see)(&Carried {
+            words,
+            sure,
+            fed,
+            ..Carried::default()
+        });
+    }
+
+    /// What one command carries.
+    fn carried_by(&mut self, words: &[Word], around: Around<'_>) {
+        let Some(first) = words.first() else {
+            return;
+        };
+        let name = base(&first.text).to_ascii_lowercase();
+        if programs::is_shell(&name) {
+            return self.shell(words, around);
+        }
+        if let Some(wrapper) = programs::wrapper(&name) {
+            return self.wrapped(wrapper, words, around);
+        }
+        match name.as_str() {
+            "find" | "gfind" => self.find(words, around),
+            "fd" | "fdfind" => {
+                let exec = |word: &Word| {
+                    matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch")
+                };
+                if let Some(at) = words[..words.len() - 1].iter().position(exec) {
+                    self.command(&words[at + 1..], true, &[], around);
+                }
+            }
+            "git" => self.git(words, around),
+            _ => {
+                if let Some(script) = script_of(words) {
+                    self.script(&script, around);
+                }
+            }
+        }
+    }
+
+    fn shell(&mut self, words: &[Word], around: Around<'_>) {
+        if let Some(at) = words.iter().position(is_command_option) {
+            if let Some(script) = operand_after(words, at) {
+                self.script_word(script, around);
+            }
+            return;
+        }
+        let mut arguments = words[1..].iter().map(|word| word.text.as_str());
+        let reads_input = matches!(arguments.next(), None | Some("-s" | "-"))
+            || words[1..].iter().all(|word| word.text.starts_with('-'));
+        if !reads_input {
+            return;
+        }
+        for redirect in &around.simple.redirects {
+            match redirect.kind {
+                RedirectKind::Here => self.script(&redirect.target.text, around),
+                RedirectKind::Read | RedirectKind::ReadWrite => self.unknown(),
+                RedirectKind::Write | RedirectKind::Duplicate => {}
+            }
+        }
+        match around.before.map(printed) {
+            Some(Some(words)) => self.script(&joined(words), around),
+            Some(None) => self.unknown(),
+            None => {}
+        }
+    }
+
+    fn wrapped(&mut self, wrapper: &Wrapper, words: &[Word], around: Around<'_>) {
+        if let Some(script) = wrapper.script(words) {
+            self.script_word(script, around);
+        }
+        let splits = |word: &Word| {
+            let options = ["-S", "-vS", "--split"];
+            options.iter().any(|option| word.text.starts_with(option))
+        };
+        if wrapper.name == "env" && words.iter().any(splits) {
+            // It has quotes and escapes of its own.
+            self.unknown();
+        }
+        let fed = match wrapper.name {
+            "xargs" | "parallel" => around.before.and_then(printed).unwrap_or(&[]),
+            _ => &[],
+        };
+        let (at, sure) = wrapper.command(words);
+        let command = words.get(at..).unwrap_or(&[]);
+        if wrapper.name == "ssh" || wrapper.name == "watch" {
+            // The words become a script: on the other host, in a shell of its own.
+            if !command.is_empty() {
+                self.script(&joined(command), around);
+            }
+            return;
+        }
+        if let Some(first) = command.first() {
+            if first.unknown {
+                self.unknown();
+            }
+            self.command(command, sure, fed, around);
+        }
+        if !sure {
+            if words.len() > MANY {
+                self.unknown();
+            }
+            for other in (1..words.len().min(MANY)).filter(|other| *other != at) {
+                self.command(&words[other..], false, fed, around);
+            }
+        }
+    }
+
+    /// Each `-exec … ;` of find; its folders are what the command works on.
+    fn find(&mut self, words: &[Word], around: Around<'_>) {
+        let follows = |word: &&Word| matches!(word.text.as_str(), "-H" | "-L" | "-P");
+        let folders = &words[1 + words[1..].iter().take_while(follows).count()..];
+        let is_folder = |word: &&Word| !word.text.starts_with(['-', '(', '!']);
+        let folders = &folders[..folders.iter().take_while(is_folder).count()];
+        let mut many = 0;
+        for (at, word) in words.iter().enumerate() {
+            if matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
+                if many >= MANY {
+                    return self.unknown();
+                }
+                many += 1;
+                let command = &words[at + 1..];
+                let end = command.iter().position(|w| w.text == ";" || w.text == "+");
+                let command = &command[..end.unwrap_or(command.len())];
+                self.command(command, true, folders, around);
+            }
+        }
+    }
+
+    /// git without its own options, so that `git -C x push` is found as `git push`; and aliases given on the spot.
+    fn git(&mut self, words: &[Word], around: Around<'_>) {
+        let mut at = 1;
+        while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
+            let alias = words.get(at + 1).and_then(|w| w.text.split_once("=!"));
+            if let Some((_, script)) = alias {
+                self.script(script, around);
+            }
+            at += 1 + usize::from(GIT_VALUES.contains(&word.text));
+        }
+        if at > 1 && at < words.len() {
+            // No longer one with options, so this does not go round.
+            let bare = [&words[..1], &words[at..]].concat();
+            self.command(&bare, true, &[], around);
+        }
+    }
 }
 
-/// What one command carries.
-fn inner(words: &[Word], around: Around<'_>) -> Vec<Inner> {
-    let Some(first) = words.first() else {
-        return Vec::new();
-    };
-    let name = base(&first.text).to_ascii_lowercase();
-    if programs::is_shell(&name) {
-        return shell_script(words, around);
-    }
-    if let Some(wrapper) = programs::wrapper(&name) {
-        return wrapped(wrapper, words, around.before);
-    }
-    match name.as_str() {
-        "find" | "gfind" => find(words),
-        "fd" | "fdfind" => after(words, &["-x", "-X", "--exec", "--exec-batch"]),
-        "git" => git(words),
-        _ => script_of(words).into_iter().collect(),
-    }
-}
-
-/// Programs that take a script as words.
-fn script_of(words: &[Word]) -> Option<Inner> {
+/// The script that a program takes as words.
+fn script_of(words: &[Word]) -> Option<String> {
     let (first, arguments) = words.split_first()?;
-    let join = |words: &[Word]| {
-        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-        Inner::Script(texts.join(" "))
-    };
     let name = base(&first.text).to_ascii_lowercase();
     match name.as_str() {
-        "eval" => Some(join(arguments)),
-        "trap" => Some(join(arguments.get(..1)?)),
+        "eval" => Some(joined(arguments)),
+        "trap" => Some(arguments.first()?.text.clone()),
         "alias" => {
             let value = arguments.iter().find_map(|word| word.text.split_once('='));
-            value.map(|(_, value)| Inner::Script(value.to_string()))
+            value.map(|(_, value)| value.to_string())
         }
         _ if programs::is_shell(&name) => {
-            let at = words
-                .iter()
-                .position(|word| is_command_option(&word.text))?;
-            let script = operand_after(words, at)?;
-            Some(Inner::Script(script.text.clone()))
+            let at = words.iter().position(is_command_option)?;
+            Some(operand_after(words, at)?.text.clone())
         }
         _ => None,
     }
 }
 
+fn joined(words: &[Word]) -> String {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    texts.join(" ")
+}
+
 /// `-c`, also among others: `-ec`, `-lc`.
-fn is_command_option(word: &str) -> bool {
-    word.strip_prefix('-')
-        .is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
+fn is_command_option(word: &Word) -> bool {
+    let letters = word.text.strip_prefix('-');
+    letters.is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
 }
 
 /// The first word behind `at` that is no option: `sh -c -e 'script'`.
 fn operand_after(words: &[Word], at: usize) -> Option<&Word> {
-    let rest = words.get(at + 1..)?;
-    rest.iter()
-        .find(|word| !word.text.starts_with('-') && !word.text.starts_with('+'))
-}
-
-fn shell_script(words: &[Word], around: Around<'_>) -> Vec<Inner> {
-    let mut found = Vec::new();
-    if let Some(at) = words.iter().position(|word| is_command_option(&word.text)) {
-        if let Some(script) = operand_after(words, at) {
-            if script.unknown {
-                found.push(Inner::Unknown);
-            }
-            found.push(Inner::Script(script.text.clone()));
-        }
-        return found;
-    }
-    let reads_input = words
-        .get(1)
-        .is_none_or(|word| word.text == "-s" || word.text == "-")
-        || words[1..].iter().all(|word| word.text.starts_with('-'));
-    if !reads_input {
-        return found;
-    }
-    for redirect in &around.simple.redirects {
-        match redirect.kind {
-            RedirectKind::Here => found.push(Inner::Script(redirect.target.text.clone())),
-            RedirectKind::Read | RedirectKind::ReadWrite => found.push(Inner::Unknown),
-            RedirectKind::Write | RedirectKind::Duplicate => {}
-        }
-    }
-    if let Some(before) = around.before {
-        found.push(match printed(before) {
-            Some(words) => {
-                let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-                Inner::Script(texts.join(" "))
-            }
-            None => Inner::Unknown,
-        });
-    }
-    found
+    let mut rest = words[at + 1..].iter();
+    rest.find(|word| !word.text.starts_with(['-', '+']))
 }
 
 /// What `echo` or `printf` with known words prints.
@@ -259,138 +324,4 @@ fn printed(simple: &Simple) -> Option<&[Word]> {
     let (first, words) = simple.words.split_first()?;
     let prints = matches!(first.text.as_str(), "echo" | "printf");
     (prints && words.iter().all(|word| !word.unknown)).then_some(words)
-}
-
-fn wrapped(wrapper: &Wrapper, words: &[Word], before: Option<&Simple>) -> Vec<Inner> {
-    let mut found = Vec::new();
-    if let Some(script) = wrapper.script(words) {
-        if script.unknown {
-            found.push(Inner::Unknown);
-        }
-        found.push(Inner::Script(script.text.clone()));
-    }
-    let split = |word: &Word| {
-        ["-S", "-vS", "--split"]
-            .iter()
-            .any(|s| word.text.starts_with(s))
-    };
-    if wrapper.name == "env" && words.iter().any(split) {
-        // It has quotes and escapes of its own.
-        found.push(Inner::Unknown);
-    }
-    let fed = match wrapper.name {
-        "xargs" | "parallel" => before.and_then(printed).unwrap_or(&[]).to_vec(),
-        _ => Vec::new(),
-    };
-    let (at, sure) = wrapper.command(words);
-    if wrapper.name == "ssh" || wrapper.name == "watch" {
-        // The words become a script: on the other host, in a shell of its own.
-        let texts: Vec<&str> = words
-            .iter()
-            .skip(at)
-            .map(|word| word.text.as_str())
-            .collect();
-        if !texts.is_empty() {
-            found.push(Inner::Script(texts.join(" ")));
-        }
-        return found;
-    }
-    if let Some(command) = words.get(at..).filter(|command| !command.is_empty()) {
-        if command[0].unknown {
-            found.push(Inner::Unknown);
-        }
-        found.push(Inner::Words {
-            words: command.to_vec(),
-            sure,
-            fed: fed.clone(),
-        });
-    }
-    if !sure {
-        if words.len() > MANY {
-            found.push(Inner::Unknown);
-        }
-        let others = (1..words.len().min(MANY)).filter(|other| *other != at);
-        found.extend(others.map(|other| Inner::Words {
-            words: words[other..].to_vec(),
-            sure: false,
-            fed: fed.clone(),
-        }));
-    }
-    found
-}
-
-/// Each `-exec … ;` of find; its folders are what the command works on.
-fn find(words: &[Word]) -> Vec<Inner> {
-    let options = words.iter().skip(1);
-    let fed: Vec<Word> = options
-        .skip_while(|word| matches!(word.text.as_str(), "-H" | "-L" | "-P"))
-        .take_while(|word| !word.text.starts_with(['-', '(', '!']))
-        .cloned()
-        .collect();
-    let mut found = Vec::new();
-    for (at, word) in words.iter().enumerate() {
-        if matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
-            if found.len() >= MANY {
-                found.push(Inner::Unknown);
-                return found;
-            }
-            let command: Vec<Word> = words[at + 1..]
-                .iter()
-                .take_while(|word| word.text != ";" && word.text != "+")
-                .cloned()
-                .collect();
-            found.push(Inner::Words {
-                words: command,
-                sure: true,
-                fed: fed.clone(),
-            });
-        }
-    }
-    found
-}
-
-/// The words behind one of these options.
-fn after(words: &[Word], options: &[&str]) -> Vec<Inner> {
-    let at = words
-        .iter()
-        .position(|word| options.contains(&word.text.as_str()));
-    let command = at.and_then(|at| words.get(at + 1..)).unwrap_or(&[]);
-    match command.is_empty() {
-        true => Vec::new(),
-        false => vec![Inner::Words {
-            words: command.to_vec(),
-            sure: true,
-            fed: Vec::new(),
-        }],
-    }
-}
-
-/// git without its own options, so that `git -C x push` is found as `git push`; and aliases given on the spot.
-fn git(words: &[Word]) -> Vec<Inner> {
-    let mut at = 1;
-    let mut found = Vec::new();
-    while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
-        if let Some((_, script)) = words
-            .get(at + 1)
-            .and_then(|value| value.text.split_once("=!"))
-        {
-            found.push(Inner::Script(script.to_string()));
-        }
-        at += if GIT_VALUES.contains(&word.text) {
-            2
-        } else {
-            1
-        };
-    }
-    if at > 1 && at < words.len() {
-        let mut bare = vec![words[0].clone()];
-        bare.extend_from_slice(&words[at..]);
-        // No longer one with options, so this does not go round.
-        found.push(Inner::Words {
-            words: bare,
-            sure: true,
-            fed: Vec::new(),
-        });
-    }
-    found
 }

@@ -186,7 +186,7 @@ fn forbidding(script: &Script, rules: &[Rule]) -> (Option<String>, Vec<String>) 
     let mut matches = vec![least; rules.len()];
     let mut before = None;
     for simple in &script.commands {
-        let mut see = |carried: &Carried| {
+        let mut see = |carried: &Carried<'_>| {
             for (rule, found) in rules.iter().zip(&mut matches) {
                 *found = (*found).max(rule.meets(&simple.assignments, carried));
             }

@@ -408,7 +408,7 @@ impl Rule {
     }
 
     /// For a deny or an ask: whether the command, or one that it carries, is meant.
-    pub(super) fn meets(&self, assignments: &[Word], carried: &Carried) -> Match {
+    pub(super) fn meets(&self, assignments: &[Word], carried: &Carried<'_>) -> Match {
         if self.words.is_empty() {
             return Match::Yes;
         }

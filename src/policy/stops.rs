@@ -69,7 +69,7 @@ pub(super) fn find(text: &str, place: &Place) -> Option<String> {
     let mut before = None;
     for (simple, folders) in script.commands.iter().zip(folders) {
         let place = place.in_folders(&folders);
-        let mut see = |carried: &Carried| {
+        let mut see = |carried: &Carried<'_>| {
             if found.is_none() {
                 found = one(carried, &place);
             }
@@ -81,7 +81,7 @@ pub(super) fn find(text: &str, place: &Place) -> Option<String> {
 }
 
 /// Judges one simple command.
-fn one(carried: &Carried, place: &Place) -> Option<String> {
+fn one(carried: &Carried<'_>, place: &Place) -> Option<String> {
     if let Some(device) = carried
         .targets
         .iter()
