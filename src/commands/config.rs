@@ -128,7 +128,7 @@ impl Report<'_> {
         match &extra.content {
             Content::Checks(checks) => {
                 for check in checks {
-                    let value = format!("{}: {}", check.name(), check.text());
+                    let value = format!("{}: {}", check.name, check.text);
                     self.line(row.name, &value, source, setting);
                 }
             }

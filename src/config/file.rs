@@ -70,7 +70,7 @@ impl fmt::Display for Content {
         match self {
             Content::Words(words) => f.write_str(&words.join(" ")),
             Content::Checks(checks) => {
-                let names: Vec<&str> = checks.iter().map(Check::name).collect();
+                let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
                 f.write_str(&names.join(", "))
             }
             Content::Switch(true) => f.write_str("on"),

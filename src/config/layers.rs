@@ -91,7 +91,7 @@ pub fn lines(bytes: &[u8]) -> Result<Vec<String>, UsageError> {
             Content::Checks(checks) => lines.extend(
                 checks
                     .iter()
-                    .map(|check| format!("check {}: {}", check.name(), check.text())),
+                    .map(|check| format!("check {}: {}", check.name, check.text)),
             ),
             other => lines.push(format!("{}: {other}", extra.key.row().name)),
         }

@@ -20,21 +20,13 @@ const MAX_CHECKS: usize = 64;
 /// One named command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    name: String,
-    text: String,
+    /// What the project calls it.
+    pub name: String,
+    /// What `sh -c` would get.
+    pub text: String,
 }
 
 impl Check {
-    /// What the project calls it.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// What `sh -c` would get.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
     /// What stands for the text where it is accepted.
     pub(super) fn hash(&self) -> [u8; 32] {
         sha256::digest(self.text.as_bytes())

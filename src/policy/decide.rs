@@ -112,20 +112,14 @@ pub struct Policy {
     edits: EditMode,
     profile: Profile,
     flag: Option<&'static str>,
-    exact: Vec<ExactRule>,
+    /// Command texts that run unasked in the workspace root, each with its rule as it is printed.
+    exact: Vec<(String, String)>,
     grants: Vec<Grant>,
     rules: Vec<Rule>,
     checks: Vec<Check>,
     kept: Option<Kept>,
     builtin: bool,
     closed: Vec<PathBuf>,
-}
-
-/// One command text that runs unasked in the workspace root, and the rule as it is printed.
-#[derive(Clone, Debug)]
-struct ExactRule {
-    command: String,
-    rule: String,
 }
 
 impl Policy {
@@ -153,10 +147,7 @@ impl Policy {
 
     /// Allows exactly this command text in the workspace root; `rule` is how the rule is printed.
     pub fn allow_exact(&mut self, command: &str, rule: &str) {
-        self.exact.push(ExactRule {
-            command: command.to_string(),
-            rule: rule.to_string(),
-        });
+        self.exact.push((command.to_string(), rule.to_string()));
     }
 
     /// More rules, of a file that was read.
@@ -204,11 +195,7 @@ impl Policy {
                 "refused: {stop}. Such a command is never run here, whatever was approved. \
                  Use a command that names only what has to change, or explain to the user what to do by hand."
             );
-            return Verdict::Denied {
-                value: command,
-                reason,
-                by: DecidedBy::Rule("hard stop".to_string()),
-            };
+            return denied(command, reason, rule("hard stop"));
         }
         let judgement = self.judge(&command);
         if let Some(rule) = judgement.denied {
@@ -216,14 +203,15 @@ impl Policy {
                 "a rule of the user forbids this command: {rule}. Do not try to reach the same end another way; go on without it, \
                  or tell the user what you would need it for."
             );
-            return Verdict::Denied {
-                value: command,
-                reason,
-                by: DecidedBy::Rule(rule),
-            };
+            return denied(command, reason, DecidedBy::Rule(rule));
         }
         if self.commands == CommandMode::Deny {
-            return self.deny_all(command);
+            let reason = format!(
+                "commands are denied in this run ({}), so this one was not run. \
+                 Work with the other tools, and tell the user which command to run and why.",
+                self.flag.unwrap_or("commands=deny")
+            );
+            return denied(command, reason, self.set_by("commands=deny"));
         }
         match self.standing(&command, &judgement, stop.is_some()) {
             Some(by) => Verdict::Allowed(Approved::new(command, by)),
@@ -235,33 +223,21 @@ impl Policy {
     /// profile.
     pub fn own(&self, command: Command) -> Verdict<Command> {
         match stops::find(&command.text, &Place::of(&command, &self.closed)) {
-            Some(stop) => Verdict::Denied {
-                value: command,
-                reason: format!(
+            Some(stop) => {
+                let reason = format!(
                     "refused: {stop}. zcoder does not run such a command, whoever typed it; a shell of your own does"
-                ),
-                by: DecidedBy::Rule("hard stop".to_string()),
-            },
+                );
+                denied(command, reason, rule("hard stop"))
+            }
             None => self.command(command),
         }
     }
 
-    fn deny_all(&self, command: Command) -> Verdict<Command> {
-        let (named, by) = match self.flag {
-            Some(flag) => (flag, DecidedBy::Flag(flag.to_string())),
-            None => (
-                "commands=deny",
-                DecidedBy::Rule("commands=deny".to_string()),
-            ),
-        };
-        let reason = format!(
-            "commands are denied in this run ({named}), so this one was not run. \
-             Work with the other tools, and tell the user which command to run and why."
-        );
-        Verdict::Denied {
-            value: command,
-            reason,
-            by,
+    /// What set a mode: the flag, or else this setting.
+    fn set_by(&self, setting: &str) -> DecidedBy {
+        match self.flag {
+            Some(flag) => DecidedBy::Flag(flag.to_string()),
+            None => rule(setting),
         }
     }
 
@@ -274,44 +250,31 @@ impl Policy {
         diff: &str,
         protected: Option<&str>,
     ) -> Verdict<T> {
-        let file_granted = |path: &&str| {
+        let granted = |path: &&str| {
             self.grants.iter().any(|grant| match grant {
                 Grant::Files(files) => files.iter().any(|file| file == path),
                 Grant::Command { .. } => false,
             })
         };
-        let granted = || paths.iter().all(file_granted);
         let shown = || {
-            paths
-                .iter()
-                .map(|path| notes::one_line(path))
-                .collect::<Vec<String>>()
-                .join(", ")
+            let shown: Vec<String> = paths.iter().map(|path| notes::one_line(path)).collect();
+            shown.join(", ")
         };
+        let allowed = |value, by| Verdict::Allowed(Approved::new(value, by));
         match self.edits {
-            EditMode::Deny => Verdict::Denied {
-                value,
-                reason: format!(
+            EditMode::Deny => {
+                let reason = format!(
                     "edits are denied in this run, so {} was not changed. \
                      Tell the user what to change and why, with the new text.",
                     shown()
-                ),
-                by: DecidedBy::Rule("edits=deny".to_string()),
-            },
-            EditMode::Allow | EditMode::Auto | EditMode::Ask if granted() => {
-                Verdict::Allowed(Approved::new(value, DecidedBy::Session))
+                );
+                denied(value, reason, rule("edits=deny"))
             }
-            EditMode::Allow => {
-                let by = match self.flag {
-                    Some(flag) => DecidedBy::Flag(flag.to_string()),
-                    None => DecidedBy::Rule("edits=allow".to_string()),
-                };
-                Verdict::Allowed(Approved::new(value, by))
+            EditMode::Allow | EditMode::Auto | EditMode::Ask if paths.iter().all(granted) => {
+                allowed(value, DecidedBy::Session)
             }
-            EditMode::Auto if protected.is_none() => Verdict::Allowed(Approved::new(
-                value,
-                DecidedBy::Rule("edits=auto".to_string()),
-            )),
+            EditMode::Allow => allowed(value, self.set_by("edits=allow")),
+            EditMode::Auto if protected.is_none() => allowed(value, rule("edits=auto")),
             EditMode::Auto | EditMode::Ask => {
                 let question = Question::Edit {
                     path: shown(),
@@ -375,21 +338,16 @@ impl Policy {
             return None;
         }
         let in_root = command.cwd == command.workspace;
-        if let Some(exact) = self.exact.iter().find(|e| e.command == command.text) {
-            if in_root {
-                return Some(DecidedBy::Rule(exact.rule.clone()));
-            }
+        let mut exact = self.exact.iter();
+        if let Some((_, named)) = exact.find(|(text, _)| in_root && *text == command.text) {
+            return Some(rule(named));
         }
-        let granted = self.grants.iter().any(|grant| match grant {
-            Grant::Command { text, cwd } => *text == command.text && *cwd == command.cwd,
-            Grant::Files(_) => false,
-        });
-        if granted {
+        if self.grants.contains(&exactly(command)) {
             return Some(DecidedBy::Session);
         }
         if let (Some(check), Some(kept)) = (self.check(command), &self.kept) {
             if kept.accepts(check) {
-                let rule = format!("check {} (its exact text was accepted)", check.name());
+                let rule = format!("check {} (its exact text was accepted)", check.name);
                 return Some(DecidedBy::Rule(rule));
             }
         }
@@ -397,10 +355,7 @@ impl Policy {
             return None;
         }
         match self.commands {
-            CommandMode::Allow => Some(match self.flag {
-                Some(flag) => DecidedBy::Flag(flag.to_string()),
-                None => DecidedBy::Rule("commands=allow".to_string()),
-            }),
+            CommandMode::Allow => Some(self.set_by("commands=allow")),
             CommandMode::Ask if judgement.passes() => Some(DecidedBy::Rule(judgement.rules())),
             CommandMode::Ask | CommandMode::Deny => None,
         }
@@ -411,7 +366,7 @@ impl Policy {
         let in_root = command.cwd == command.workspace;
         self.checks
             .iter()
-            .find(|check| in_root && check.text() == command.text)
+            .find(|check| in_root && check.text == command.text)
     }
 
     fn ask_command(
@@ -423,18 +378,12 @@ impl Policy {
         let place = Place::of(&command, &self.closed);
         let mut notes = notes::command(&command, &place);
         let mut reasons = judgement.asked;
-        reasons.extend(
-            judgement
-                .doubts
-                .iter()
-                .map(|doubt| format!("not understood: {doubt}")),
-        );
+        let doubts = judgement.doubts.iter();
+        reasons.extend(doubts.map(|doubt| format!("not understood: {doubt}")));
         let check = self.check(&command);
         if let Some(check) = check {
-            reasons.push(format!(
-                "the project's check `{}`, not accepted yet",
-                notes::one_line(check.name())
-            ));
+            let name = notes::one_line(&check.name);
+            reasons.push(format!("the project's check `{name}`, not accepted yet"));
         }
         // A rule does not get around a stop, nor the profile that asks for each command.
         let coding = self.profile == Profile::Coding;
@@ -447,13 +396,12 @@ impl Policy {
         }
         notes.extend(rules.iter().filter_map(Rule::warning));
         let check = check.filter(|_| coding).cloned();
+        let shown = |rule: &Rule| text::visible(&rule.to_string()).into_owned();
         let lines = match &check {
-            Some(check) => vec![format!("check {}", notes::one_line(check.name()))],
-            None => rules
-                .iter()
-                .map(|rule| text::visible(&rule.to_string()).into_owned())
-                .collect(),
+            Some(check) => vec![format!("check {}", notes::one_line(&check.name))],
+            None => rules.iter().map(shown).collect(),
         };
+        let one_lines = |texts: &[String]| texts.iter().map(|text| notes::one_line(text)).collect();
         let part = |part: &judge::Part| CommandPart {
             text: text::visible(&part.text).into_owned(),
             ruling: notes::one_line(&part.ruling.to_string()),
@@ -462,16 +410,9 @@ impl Policy {
             command: text::visible(&command.text).into_owned(),
             cwd: notes::one_line(&command.shown_cwd),
             timeout_seconds: command.timeout.as_secs(),
-            wrapper: command
-                .wrapper
-                .iter()
-                .map(|word| notes::one_line(word))
-                .collect(),
+            wrapper: one_lines(&command.wrapper),
             parts: judgement.parts.iter().map(part).collect(),
-            reasons: reasons
-                .iter()
-                .map(|reason| notes::one_line(reason))
-                .collect(),
+            reasons: one_lines(&reasons),
             notes,
             offers: Offers {
                 exact: coding,
@@ -480,15 +421,27 @@ impl Policy {
                 rules: lines,
             },
         };
-        let grant = coding.then(|| Grant::Command {
-            text: command.text.clone(),
-            cwd: command.cwd.clone(),
-        });
         let offer = Offer {
-            grant,
+            grant: coding.then(|| exactly(&command)),
             rules,
             check,
         };
         Asking::new(command, question, offer)
     }
+}
+
+/// A yes to this text in this folder.
+fn exactly(command: &Command) -> Grant {
+    Grant::Command {
+        text: command.text.clone(),
+        cwd: command.cwd.clone(),
+    }
+}
+
+fn denied<T>(value: T, reason: String, by: DecidedBy) -> Verdict<T> {
+    Verdict::Denied { value, reason, by }
+}
+
+fn rule(text: &str) -> DecidedBy {
+    DecidedBy::Rule(text.to_string())
 }
