@@ -35,7 +35,7 @@
 //! Next: `standin/mod.rs` plays scripts, `commands/wire.rs` reads them.
 
 use crate::sys::net;
-use crate::text::counted;
+use crate::text::{Words, counted};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -50,12 +50,7 @@ pub const HEADER: &str = "zcoder script 1";
 const LINE_BYTES: usize = 120;
 
 /// Headers whose values are not recorded (names in lower case).
-const SECRET_HEADERS: &[&str] = &[
-    "authorization",
-    "proxy-authorization",
-    "cookie",
-    "x-api-key",
-];
+const SECRET_HEADERS: Words = Words("authorization proxy-authorization cookie x-api-key");
 
 /// A whole script.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -642,10 +637,9 @@ fn without_secrets(head: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(head.len());
     for line in head.split_inclusive(|byte| *byte == b'\n') {
         let colon = line.iter().position(|byte| *byte == b':');
-        let name = line[..colon.unwrap_or(0)].to_ascii_lowercase();
-        let secret = SECRET_HEADERS
-            .iter()
-            .any(|secret| secret.as_bytes() == name);
+        let name = &line[..colon.unwrap_or(0)];
+        let mut secrets = SECRET_HEADERS.iter();
+        let secret = secrets.any(|secret| name.eq_ignore_ascii_case(secret.as_bytes()));
         match colon {
             Some(colon) if secret => {
                 let value = line[colon + 1..].trim_ascii();

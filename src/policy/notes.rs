@@ -13,58 +13,17 @@
 //! Invariant: a missing note is no promise.
 
 use crate::sort;
-use crate::text;
+use crate::text::{self, Words};
 
 use super::Command;
 use super::place::Place;
 use super::shell::{self, Script, Word, base};
 
 /// Programs that run code of the project they are started in.
-const RUNNERS: &[&str] = &[
-    "ant",
-    "bazel",
-    "bun",
-    "bundle",
-    "cargo",
-    "cmake",
-    "composer",
-    "ctest",
-    "deno",
-    "dotnet",
-    "go",
-    "gradle",
-    "gradlew",
-    "jest",
-    "just",
-    "make",
-    "meson",
-    "mix",
-    "mvn",
-    "ninja",
-    "node",
-    "npm",
-    "npx",
-    "perl",
-    "php",
-    "pip",
-    "pnpm",
-    "poetry",
-    "pre-commit",
-    "pytest",
-    "python",
-    "python3",
-    "rake",
-    "ruby",
-    "rspec",
-    "sbt",
-    "swift",
-    "task",
-    "tox",
-    "uv",
-    "vitest",
-    "yarn",
-    "zig",
-];
+#[rustfmt::skip] // a table
+const RUNNERS: Words = Words("ant bazel bun bundle cargo cmake composer ctest deno dotnet go gradle gradlew jest just make meson mix \
+    mvn ninja node npm npx perl php pip pnpm poetry pre-commit pytest python python3 rake ruby rspec sbt swift task tox uv vitest \
+    yarn zig");
 
 /// At most so many names in one note; the rest is counted.
 const NAMES: usize = 6;

@@ -17,13 +17,12 @@
 use super::programs;
 use super::rules::Rule;
 use super::shell::{Simple, Word, base};
+use crate::text::Words;
 
 /// Wrappers that only change how long or how loud a command runs.
-const PLAIN_WRAPPERS: &[&str] = &["timeout", "nohup", "time", "nice", "stdbuf", "xvfb-run"];
+const PLAIN_WRAPPERS: Words = Words("timeout nohup time nice stdbuf xvfb-run");
 /// `npm run test`: the script's name is what counts.
-const RUN_SCRIPT: &[&str] = &[
-    "npm", "pnpm", "yarn", "bun", "pdm", "hatch", "composer", "just", "task",
-];
+const RUN_SCRIPT: Words = Words("npm pnpm yarn bun pdm hatch composer just task");
 
 /// The rule for one command.
 pub(super) fn rule(simple: &Simple, origin: &str) -> Option<Rule> {
@@ -59,7 +58,7 @@ fn command<'w>(words: &'w [Word], out: &mut Vec<Option<&'w Word>>, depth: usize)
         let plain = words[1..at.min(words.len())]
             .iter()
             .all(|word| !word.text.starts_with('-'));
-        if !sure || !plain || !PLAIN_WRAPPERS.contains(&name) {
+        if !sure || !plain || !PLAIN_WRAPPERS.contains(name) {
             return None;
         }
         out.extend(std::iter::repeat_n(None, operands));
@@ -68,7 +67,7 @@ fn command<'w>(words: &'w [Word], out: &mut Vec<Option<&'w Word>>, depth: usize)
     if programs::is_interpreter(name) {
         return script(rest, out);
     }
-    if RUN_SCRIPT.contains(&name) && rest.first().is_some_and(|word| word.text == "run") {
+    if RUN_SCRIPT.contains(name) && rest.first().is_some_and(|word| word.text == "run") {
         let script = rest.get(1).filter(|word| !word.text.starts_with('-'))?;
         out.extend([Some(&rest[0]), Some(script)]);
         return Some(());

@@ -21,9 +21,10 @@ use std::path::{Path, PathBuf};
 
 use super::Command;
 use super::shell::{Glob, Word};
+use crate::text::Words;
 
 /// No file that anybody could mean to protect.
-const HARMLESS: [&str; 4] = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
+const HARMLESS: Words = Words("/dev/null /dev/stdin /dev/stdout /dev/stderr");
 
 /// A longer one is no path to anything.
 const MAX_PATH: usize = 4_096;
@@ -72,11 +73,7 @@ impl Place {
             return file.then(|| text.clone());
         }
         // The value of a variable may end in the middle of a name; only `$PWD/…` is plain.
-        let here = text
-            .strip_prefix("$PWD")
-            .or_else(|| text.strip_prefix("${PWD}"));
-        let plain = here
-            .is_some_and(|rest| (rest.is_empty() || rest.starts_with('/')) && !rest.contains('$'));
+        let plain = part_behind(text, "PWD").is_some_and(|rest| !rest.contains('$'));
         if word.variable && !word.unknown && !plain
             || !text.starts_with('-') && self.is_out(text, word.glob)
         {
@@ -100,18 +97,15 @@ impl Place {
             // A name alone, and none that can exist; or a path that nobody resolves.
             return piece.contains('/');
         }
-        if piece.starts_with('~') || starts_with_variable(piece, "HOME") {
+        if piece.starts_with('~') || part_behind(piece, "HOME").is_some() {
             return true;
         }
-        if HARMLESS.contains(&piece) {
+        if HARMLESS.contains(piece) {
             return false;
         }
-        let piece = match piece
-            .strip_prefix("${PWD}")
-            .or_else(|| piece.strip_prefix("$PWD"))
-        {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!(".{rest}"),
-            Some(_) | None => piece.to_string(),
+        let piece = match part_behind(piece, "PWD") {
+            Some(rest) => format!(".{rest}"),
+            None => piece.to_string(),
         };
         match glob {
             None => self
@@ -198,11 +192,20 @@ impl Place {
     }
 }
 
-fn starts_with_variable(piece: &str, name: &str) -> bool {
-    let rest = piece
-        .strip_prefix(&format!("${{{name}}}"))
-        .or_else(|| piece.strip_prefix(&format!("${name}")));
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// What follows `$NAME` or `${NAME}`.
+pub(super) fn behind<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let rest = text.strip_prefix('$')?;
+    let braced = || {
+        rest.strip_prefix('{')?
+            .strip_prefix(name)?
+            .strip_prefix('}')
+    };
+    rest.strip_prefix(name).or_else(braced)
+}
+
+/// The same, where the variable is a whole part of a path.
+pub(super) fn part_behind<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    behind(text, name).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// `/a//b/./c/..` → `/a/b`: by the letters alone, links are not followed. `path` must be absolute.

@@ -19,44 +19,19 @@
 use std::path::{Path, PathBuf};
 
 use super::carried::{self, Carried};
-use super::place::{Place, tidy};
+use super::place::{Place, behind, tidy};
 use super::shell::{self, base};
 use super::trail;
+use crate::text::Words;
 
 /// Folders that hold a system. Each also with `/*`.
-const SYSTEM: &[&str] = &[
-    "/",
-    "/bin",
-    "/boot",
-    "/dev",
-    "/etc",
-    "/home",
-    "/lib",
-    "/lib64",
-    "/opt",
-    "/proc",
-    "/root",
-    "/sbin",
-    "/srv",
-    "/sys",
-    "/usr",
-    "/var",
-    "/Users",
-    "/System",
-    "/Library",
-    "/Applications",
-];
+const SYSTEM: Words = Words(
+    "/ /bin /boot /dev /etc /home /lib /lib64 /opt /proc /root /sbin /srv /sys /usr /var /Users /System \
+    /Library /Applications",
+);
 
 /// Options of find that choose by name: with one, not the whole workspace is meant.
-const BY_NAME: &[&str] = &[
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-regex",
-    "-iregex",
-];
+const BY_NAME: Words = Words("-name -iname -path -ipath -wholename -regex -iregex");
 
 /// What is catastrophic about the command: `"rm of / would delete the whole system"`.
 pub(super) fn find(text: &str, place: &Place) -> Option<String> {
@@ -82,12 +57,9 @@ pub(super) fn find(text: &str, place: &Place) -> Option<String> {
 
 /// Judges one simple command.
 fn one(carried: &Carried<'_>, place: &Place) -> Option<String> {
-    if let Some(device) = carried
-        .targets
-        .iter()
-        .find(|target| is_device(&target.text))
-    {
-        return Some(format!("it redirects onto the device {}", device.text));
+    let mut targets = carried.targets.iter().map(|word| word.text.as_str());
+    if let Some(device) = targets.find(is_device) {
+        return Some(format!("it redirects onto the device {device}"));
     }
     let (name, arguments) = carried.words.split_first()?;
     let name = base(&name.text).to_ascii_lowercase();
@@ -96,15 +68,12 @@ fn one(carried: &Carried<'_>, place: &Place) -> Option<String> {
     let has = |option: &str| texts().any(|word| word == option);
     match name.as_str() {
         "rm" | "chmod" | "chown" | "chgrp" => {
-            let target = texts().chain(fed()).find(|word| broad(word, place));
+            let target = texts().chain(fed()).find(|word| reaches(word, place, true));
             target.map(|target| format!("{name} of {target} reaches far too much"))
         }
         "find" if has("-delete") => {
-            let selects = BY_NAME.iter().any(|option| has(option));
-            let target = texts().find(|word| match selects {
-                true => is_system(word, place),
-                false => broad(word, place),
-            });
+            let selects = BY_NAME.iter().any(has);
+            let target = texts().find(|word| reaches(word, place, !selects));
             target.map(|target| format!("find -delete on {target} reaches far too much"))
         }
         "blkdiscard" | "lvremove" | "vgremove" | "pvremove" => {
@@ -117,20 +86,21 @@ fn one(carried: &Carried<'_>, place: &Place) -> Option<String> {
             Some("wipefs -a destroys what is on a disk".to_string())
         }
         "zpool" if has("destroy") => Some("zpool destroy destroys a pool".to_string()),
-        "dd" => texts()
-            .filter_map(|word| word.strip_prefix("of="))
-            .find(|target| is_device(target))
-            .map(|target| format!("dd writes onto the device {target}")),
-        "shred" => texts()
-            .find(|word| is_device(word))
-            .map(|target| format!("shred destroys the device {target}")),
-        "tee" => texts()
-            .find(|word| is_device(word))
-            .map(|target| format!("tee writes onto the device {target}")),
-        "cp" => texts()
-            .next_back()
-            .filter(|target| is_device(target))
-            .map(|target| format!("cp writes onto the device {target}")),
+        "dd" | "shred" | "tee" | "cp" => {
+            let device = match name.as_str() {
+                "dd" => texts()
+                    .filter_map(|word| word.strip_prefix("of="))
+                    .find(is_device),
+                "cp" => texts().next_back().filter(is_device),
+                _ => texts().find(is_device),
+            };
+            let does = if name == "shred" {
+                "destroys"
+            } else {
+                "writes onto"
+            };
+            device.map(|device| format!("{name} {does} the device {device}"))
+        }
         _ => None,
     }
 }
@@ -140,16 +110,8 @@ fn wipes_all(word: &str) -> bool {
     word == "--all" || short.is_some_and(|letters| letters.contains('a'))
 }
 
-/// Whether the word is a system folder, a home, the workspace, or something above it, or all that lies in one of these.
-fn broad(word: &str, place: &Place) -> bool {
-    reaches(word, place, true)
-}
-
-/// The same, but for the workspace itself.
-fn is_system(word: &str, place: &Place) -> bool {
-    reaches(word, place, false)
-}
-
+/// Whether the word is a system folder, a home, the workspace (where that counts), or something above it, or all that lies in one of
+/// these.
 fn reaches(word: &str, place: &Place, workspace_too: bool) -> bool {
     if word.is_empty() || word.starts_with('-') {
         return false;
@@ -165,12 +127,7 @@ fn reaches(word: &str, place: &Place, workspace_too: bool) -> bool {
         None if is_all(path) => ".",
         Some(_) | None => path,
     };
-    let home = ["${HOME}", "$HOME"]
-        .iter()
-        .find_map(|home| path.strip_prefix(home));
-    let here = ["${PWD}", "$PWD"]
-        .iter()
-        .find_map(|here| path.strip_prefix(here));
+    let (home, here) = (behind(path, "HOME"), behind(path, "PWD"));
     place.folders.iter().any(|folder| {
         let full = match (home, here) {
             (Some(rest), _) => PathBuf::from(format!("{}{rest}", trail::HOME)),
@@ -195,7 +152,7 @@ fn is_all(name: &str) -> bool {
     name.contains(['*', '?']) && rest.chars().all(|c| "*?.".contains(c))
 }
 
-fn is_device(word: &str) -> bool {
+fn is_device(word: &&str) -> bool {
     if !word.starts_with('/') {
         return false;
     }

@@ -13,7 +13,7 @@
 
 use std::path::PathBuf;
 
-use super::place::Place;
+use super::place::{Place, part_behind};
 use super::shell::{Join, Script, Simple, Word};
 
 /// No honest command changes its folder more often.
@@ -100,14 +100,11 @@ fn target(simple: &Simple) -> Option<Target> {
         Some(Word {
             text, home: true, ..
         }) => {
-            let rest = ["~", "${HOME}", "$HOME"]
-                .iter()
-                .find_map(|home| text.strip_prefix(home));
-            match rest {
-                Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                    Target::Home(rest.to_string())
-                }
-                Some(_) | None => Target::Unknown,
+            let tilde = text.strip_prefix('~');
+            let tilde = tilde.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+            match tilde.or_else(|| part_behind(text, "HOME")) {
+                Some(rest) => Target::Home(rest.to_string()),
+                None => Target::Unknown,
             }
         }
         Some(word) if word.is_literal() => Target::Path(word.text.clone()),

@@ -13,15 +13,12 @@
 
 use super::{Doubt, Join, MAX_BYTES, Redirect, RedirectKind, Script, Simple, Why, Word, base};
 use crate::sort;
+use crate::text::{self, Words};
 
 /// Words that only join commands.
-const JOINING: &[&str] = &[
-    "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done",
-];
+const JOINING: Words = Words("! { } if then elif else fi while until do done");
 /// Words that begin something with a grammar of its own.
-const COMPOUND: &[&str] = &[
-    "case", "esac", "for", "select", "function", "coproc", "[[", "in",
-];
+const COMPOUND: Words = Words("case esac for select function coproc [[ in");
 
 /// Reads a whole text.
 pub fn read(text: &str) -> Script {
@@ -111,7 +108,7 @@ impl<'t> Reader<'t> {
             control
                 || blank
                 || !matches!(
-                    crate::text::visible(c.encode_utf8(&mut [0; 4])),
+                    text::visible(c.encode_utf8(&mut [0; 4])),
                     std::borrow::Cow::Borrowed(_)
                 ) && c != '\t'
         });
@@ -268,12 +265,12 @@ impl<'t> Reader<'t> {
         if redirected && read.word.text.starts_with('{') && read.word.text.ends_with('}') {
             self.doubt(read.word.at, Why::NotEverywhere("{name}>"));
         }
-        if bare && read.raw && JOINING.contains(&read.word.text.as_str()) {
+        if bare && read.raw && JOINING.contains(&read.word.text) {
             self.group += 1;
             simple.negated |= read.word.text == "!";
             return;
         }
-        if bare && read.raw && COMPOUND.contains(&read.word.text.as_str()) {
+        if bare && read.raw && COMPOUND.contains(&read.word.text) {
             self.doubt(read.word.at, Why::Compound(read.word.text.clone()));
             match read.word.text.as_str() {
                 // What follows stands in the place of a command.
