@@ -60,10 +60,9 @@ const READERS: &[Reader] = &[
         --max-count --byte-offset --null") },
 ];
 
-/// Long options of [`READERS`] that may be followed by `=value`.
+/// Long options of [`READERS`] whose value may be the next word.
 const LONG_VALUES: Words = Words(
-    "--color --include --exclude --exclude-dir --context --before-context --after-context \
-        --max-count --classify",
+    "--include --exclude --exclude-dir --context --before-context --after-context --max-count",
 );
 
 /// Tests and actions of find that only look, and their joints.
@@ -121,60 +120,40 @@ pub(super) fn harmless_redirects(simple: &Simple, place: &Place) -> bool {
 
 /// One folder inside the workspace, without a link on the way.
 fn cd(arguments: &[Word], place: &Place) -> bool {
-    let arguments = match arguments {
-        [dashes, rest @ ..] if dashes.text == "--" => rest,
-        all => all,
+    let target = match arguments {
+        [target] if !target.text.starts_with('-') => target,
+        [dashes, target] if dashes.text == "--" && !target.text.starts_with('-') => target,
+        _ => return false,
     };
-    match arguments {
-        [target] => {
-            target.is_literal()
-                && !target.text.starts_with('-')
-                && !target.text.is_empty()
-                && place
-                    .changed(&target.text)
-                    .iter()
-                    .all(|(_, inside)| *inside)
-        }
-        _ => false,
-    }
+    let mut folders = place.changed(&target.text).into_iter();
+    target.is_literal() && !target.text.is_empty() && folders.all(|to| place.may_enter(&to))
 }
 
 /// `set -e`, `-eu`, `-euo pipefail`, `-x`: only ends the script earlier, or says more.
 fn is_strict_mode(arguments: &[Word]) -> bool {
-    let mut words = arguments.iter();
-    let mut any = false;
+    let mut words = arguments.iter().map(|word| word.text.as_str());
     while let Some(word) = words.next() {
-        let Some(letters) = word
-            .text
-            .strip_prefix('-')
-            .filter(|letters| !letters.is_empty())
-        else {
-            return false;
-        };
-        any = true;
-        if !letters.chars().all(|c| "euxo".contains(c)) {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        if letters.is_empty() || !letters.chars().all(|c| "euxo".contains(c)) {
             return false;
         }
         for _ in letters.matches('o') {
-            if words.next().is_none_or(|option| option.text != "pipefail") {
+            if words.next() != Some("pipefail") {
                 return false;
             }
         }
     }
-    any
+    !arguments.is_empty()
 }
 
 /// `sed -n '1,40p' file`: a script that neither writes nor runs (`programs`), and files inside.
 fn prints_lines(simple: &Simple, place: &Place) -> bool {
     let script = programs::pattern(&simple.words);
     let inside = |(at, word): (usize, &Word)| {
-        Some(at) == script || word.text.starts_with('-') || is_inside(word, place)
+        let path = Some(at) != script && !word.text.starts_with('-');
+        word.glob != Some(Glob::Leading) && !word.home && (!path || is_inside(word, place))
     };
     script.is_some()
-        && simple
-            .words
-            .iter()
-            .all(|word| word.glob != Some(Glob::Leading) && !word.home)
         && programs::exec_option(&simple.words, 1).is_none()
         && simple.words.iter().enumerate().skip(1).all(inside)
 }
@@ -182,11 +161,8 @@ fn prints_lines(simple: &Simple, place: &Place) -> bool {
 /// `find src -name '*.c' -type f`: tests that only look, below folders that are inside.
 fn lists_names(arguments: &[Word], place: &Place) -> bool {
     arguments.iter().all(|word| {
-        let known = match word.text.starts_with(['-', '!', '(', ')']) {
-            true => LOOKING.contains(&word.text),
-            false => true,
-        };
-        known && is_inside(word, place)
+        let test = word.text.starts_with(['-', '!', '(', ')']);
+        (!test || LOOKING.contains(&word.text)) && is_inside(word, place)
     })
 }
 
@@ -205,15 +181,10 @@ fn reads_inside(reader: &Reader, arguments: &[Word], place: &Place) -> Option<&'
         if text == "--" {
             operands.extend(words.by_ref());
         } else if text.starts_with("--") {
-            let (option, value) = match text.split_once('=') {
-                Some((option, value)) => (option, Some(value)),
-                None => (text, None),
-            };
             // An option whose value may follow as a word of its own must have it behind `=`: otherwise it could be taken for a file,
             // or a file for it.
-            let whole = value.is_some()
-                || !LONG_VALUES.contains(option)
-                || matches!(option, "--color" | "--classify");
+            let option = text.split('=').next().unwrap_or(text);
+            let whole = !LONG_VALUES.contains(text);
             if !reader.long.contains(option) || !whole {
                 return None;
             }
@@ -243,10 +214,8 @@ fn reads_inside(reader: &Reader, arguments: &[Word], place: &Place) -> Option<&'
         Operands::Sets => &[],
         Operands::PatternThenFiles if !pattern_given => {
             // Unquoted `foo*`: a file's name could come instead, and then another file be the pattern.
-            operands
-                .split_first()
-                .filter(|(pattern, _)| pattern.glob.is_none())?
-                .1
+            let first = operands.split_first();
+            first.filter(|(pattern, _)| pattern.glob.is_none())?.1
         }
         Operands::PatternThenFiles | Operands::Files => &operands[..],
     };
@@ -254,7 +223,7 @@ fn reads_inside(reader: &Reader, arguments: &[Word], place: &Place) -> Option<&'
         return None;
     }
     let reads_files = !files.is_empty()
-        || matches!(reader.name, "ls")
+        || reader.name == "ls"
         || reader.name == "grep" && arguments.iter().any(is_recursive);
     Some(match reads_files {
         true => "only reads the workspace",

@@ -302,8 +302,9 @@ fn script_of(words: &[Word]) -> Option<String> {
     }
 }
 
-fn joined(words: &[Word]) -> String {
-    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+/// The words with a blank between them.
+pub(super) fn joined<'w>(words: impl IntoIterator<Item = &'w Word>) -> String {
+    let texts: Vec<&str> = words.into_iter().map(|word| word.text.as_str()).collect();
     texts.join(" ")
 }
 

@@ -17,7 +17,7 @@
 //! Invariant: a deny or ask rule is looked for in every part and in everything that a part carries (`carried`).
 //! Invariant: where a rule may match and it is not known, a person is asked.
 
-use super::carried::{self, Carried};
+use super::carried::{self, Carried, joined};
 use super::place::Place;
 use super::programs;
 use super::rules::{Action, Match, Rule};
@@ -112,34 +112,22 @@ impl Judgement {
 /// Judges one command. `builtin`: whether commands may pass without a rule.
 pub(super) fn judge(command: &Command, place: &Place, rules: &[Rule], builtin: bool) -> Judgement {
     let script = shell::read(&command.text);
-    let folders = trail::folders(&script, place);
     let (denied, asked) = forbidding(&script, rules);
-    let places = folders.iter().map(|folders| place.in_folders(folders));
     let mut offers: Option<Vec<Rule>> = script.doubts.is_empty().then(Vec::new);
     let mut parts = Vec::with_capacity(script.commands.len());
-    for (simple, place) in script.commands.iter().zip(places) {
+    for (simple, place) in script.commands.iter().zip(trail::places(&script, place)) {
         let ruling = rule_on(simple, &place, rules, builtin);
-        let offer = match &ruling {
-            Ruling::Neutral(_) | Ruling::Allowed(_) => None,
-            Ruling::But(_) => {
-                offers = None;
-                None
-            }
-            Ruling::NoRule => {
-                let rule = offer::rule(simple, OFFERED).filter(|rule| {
-                    let only = std::slice::from_ref(rule);
-                    matches!(rule_on(simple, &place, only, false), Ruling::Allowed(_))
-                });
-                if rule.is_none() {
-                    offers = None;
+        match &ruling {
+            Ruling::Neutral(_) | Ruling::Allowed(_) => {}
+            Ruling::But(_) => offers = None,
+            Ruling::NoRule => match (offer::rule(simple, OFFERED), &mut offers) {
+                (Some(rule), Some(offers)) if allows(&rule, simple, &place) => {
+                    if !offers.iter().any(|known| known.is_same(&rule)) {
+                        offers.push(rule);
+                    }
                 }
-                rule
-            }
-        };
-        if let (Some(offers), Some(rule)) = (&mut offers, offer) {
-            if !offers.iter().any(|known| known.is_same(&rule)) {
-                offers.push(rule);
-            }
+                _ => offers = None,
+            },
         }
         parts.push(Part {
             text: text_of(&command.text, simple),
@@ -157,17 +145,17 @@ pub(super) fn judge(command: &Command, place: &Place, rules: &[Rule], builtin: b
     }
 }
 
+/// Whether the command passes by this rule alone.
+fn allows(rule: &Rule, simple: &Simple, place: &Place) -> bool {
+    let ruling = rule_on(simple, place, std::slice::from_ref(rule), false);
+    matches!(ruling, Ruling::Allowed(_))
+}
+
 /// The part as it was written; what came out of backquotes, by its words.
 fn text_of(text: &str, simple: &Simple) -> String {
     match text.get(simple.span.clone()) {
         Some(part) if !part.is_empty() => part.to_string(),
-        Some(_) | None => {
-            let words = simple.assignments.iter().chain(&simple.words);
-            words
-                .map(|word| word.text.as_str())
-                .collect::<Vec<_>>()
-                .join(" ")
-        }
+        Some(_) | None => joined(simple.assignments.iter().chain(&simple.words)),
     }
 }
 
@@ -240,10 +228,10 @@ fn rule_on(simple: &Simple, place: &Place, rules: &[Rule], builtin: bool) -> Rul
 fn surprise(simple: &Simple, place: &Place, named: usize) -> Option<String> {
     let Some(name) = simple.words.first() else {
         return match simple.assignments.first() {
-            Some(word) => Some(format!(
-                "sets `{}` for what follows",
-                word.text.split('=').next().unwrap_or("")
-            )),
+            Some(word) => {
+                let name = word.text.split('=').next().unwrap_or("");
+                Some(format!("sets `{name}` for what follows"))
+            }
             None => written(simple, place).or_else(|| Some("only redirections".to_string())),
         };
     };
@@ -310,9 +298,6 @@ fn inner_option(words: &[Word], named: usize) -> Option<String> {
 
 /// A redirection that needs a yes of its own.
 fn written(simple: &Simple, place: &Place) -> Option<String> {
-    if builtin::harmless_redirects(simple, place) {
-        return None;
-    }
     simple.redirects.iter().find_map(|redirect| {
         let target = &redirect.target;
         match redirect.kind {

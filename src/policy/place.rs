@@ -180,15 +180,15 @@ impl Place {
         })
     }
 
-    /// Where `cd` leads from each folder: absolute, tidy, with whether it may be gone to unasked (inside, no link on the way, so that
-    /// `cd ..` goes where it seems to).
-    pub(super) fn changed(&self, target: &str) -> Vec<(PathBuf, bool)> {
-        let to = |folder: &PathBuf| {
-            let path = tidy(&folder.join(target));
-            let inside = self.holds(&path) && settle(&path) == path;
-            (path, inside)
-        };
+    /// Where `cd` leads from each folder: absolute, tidy.
+    pub(super) fn changed(&self, target: &str) -> Vec<PathBuf> {
+        let to = |folder: &PathBuf| tidy(&folder.join(target));
         self.folders.iter().map(to).collect()
+    }
+
+    /// Whether such a folder may be gone to unasked: inside, no link on the way, so that `cd ..` goes where it seems to.
+    pub(super) fn may_enter(&self, folder: &Path) -> bool {
+        self.holds(folder) && settle(folder) == folder
     }
 }
 

@@ -122,13 +122,9 @@ pub fn read(text: &str, name: &str, author: Author) -> (Vec<Rule>, Vec<Fault>) {
     for (index, line) in text.split('\n').enumerate() {
         let number = index + 1;
         let line = line.strip_suffix('\r').unwrap_or(line);
-        match rule_of(line, format!("{name}:{number}"), author) {
-            Ok(rule) => rules.extend(rule),
-            Err((rule, text)) => {
-                rules.extend(rule);
-                faults.push(Fault { line: number, text });
-            }
-        }
+        let (rule, fault) = rule_of(line, format!("{name}:{number}"), author);
+        rules.extend(rule);
+        faults.extend(fault.map(|text| Fault { line: number, text }));
         if rules.len() > MAX_RULES {
             return all_ask(name, number, format!("more than {MAX_RULES} rules"));
         }
@@ -148,102 +144,68 @@ fn all_ask(name: &str, line: usize, text: String) -> (Vec<Rule>, Vec<Fault>) {
         words: Vec::new(),
         origin: name.to_string(),
     };
-    let text = format!("{text}; every command is asked for until that is mended");
+    let text = ask_all(&text);
     (vec![rule], vec![Fault { line, text }])
 }
 
-/// One line: a rule, nothing, or a fault with what the line is taken for.
-fn rule_of(
-    line: &str,
-    origin: String,
-    author: Author,
-) -> Result<Option<Rule>, (Option<Rule>, String)> {
-    let (words, fault) = words_of(line);
-    let mut words = words.into_iter();
-    let Some(first) = words.next() else {
+/// One line: the rule that it is or is taken for, and what is wrong with it.
+fn rule_of(line: &str, origin: String, author: Author) -> (Option<Rule>, Option<String>) {
+    let (mut words, fault) = words_of(line);
+    let rule = |action, words| Rule {
+        action,
+        words,
+        origin,
+    };
+    if words.is_empty() {
         // A fault before any word: nobody knows what was meant.
         return match fault {
-            None => Ok(None),
-            Some(fault) => {
-                let rule = Rule {
-                    action: Action::Ask,
-                    words: Vec::new(),
-                    origin,
-                };
-                Err((
-                    Some(rule),
-                    format!("{fault}; every command is asked for until that is mended"),
-                ))
-            }
+            None => (None, None),
+            Some(fault) => (Some(rule(Action::Ask, words)), Some(ask_all(&fault))),
         };
-    };
-    let action = match &first {
-        Pattern::Word { text, .. } => match text.as_str() {
-            "allow" => Some(Action::Allow),
-            "ask" => Some(Action::Ask),
-            "deny" => Some(Action::Deny),
-            _ => None,
-        },
-        Pattern::Any => None,
-    };
-    let words: Vec<Pattern> = words.collect();
-    let taken = |action: Action| match words.is_empty() {
-        true => format!(
-            "the line was taken as `{}` for every command",
-            action.word()
-        ),
-        false => format!(
-            "the line was taken as `{} {}`",
-            action.word(),
-            shown(&words)
-        ),
-    };
-    let Some(action) = action else {
-        let text = format!(
-            "`{}` is none of allow, ask and deny; {}",
-            text_of(&first),
-            taken(Action::Ask)
-        );
-        let rule = Rule {
-            action: Action::Ask,
-            words,
-            origin,
-        };
-        return Err((Some(rule), text));
+    }
+    let first = words.remove(0);
+    let (action, fault) = match first.text() {
+        "allow" => (Action::Allow, fault),
+        "ask" => (Action::Ask, fault),
+        "deny" => (Action::Deny, fault),
+        _ => {
+            let first = shown(&[first]);
+            let fault = format!("`{first}` is none of allow, ask and deny");
+            (Action::Ask, Some(fault))
+        }
     };
     let fault = match fault {
         None if words.is_empty() => Some("the words of a command are missing".to_string()),
         other => other,
     };
-    match (action, fault) {
-        (Action::Allow, _) if author != Author::User => {
-            let who = match author {
-                Author::Site => "a site",
-                Author::Project | Author::User => "a project",
-            };
-            let text = format!(
+    let who = match author {
+        Author::User => None,
+        Author::Site => Some("a site"),
+        Author::Project => Some("a project"),
+    };
+    match (action, who, fault) {
+        (Action::Allow, Some(who), _) => (
+            None,
+            Some(format!(
                 "{who} cannot allow anything; the line was left out (put it into your own rules)"
-            );
-            Err((None, text))
-        }
-        (_, None) => Ok(Some(Rule {
-            action,
-            words,
-            origin,
-        })),
-        (Action::Allow, Some(fault)) => Err((None, format!("{fault}; the line was left out"))),
-        (Action::Ask | Action::Deny, Some(fault)) => {
-            let text = format!("{fault}; {}", taken(action));
-            Err((
-                Some(Rule {
-                    action,
-                    words,
-                    origin,
-                }),
-                text,
-            ))
+            )),
+        ),
+        (_, _, None) => (Some(rule(action, words)), None),
+        (Action::Allow, _, Some(fault)) => (None, Some(format!("{fault}; the line was left out"))),
+        (Action::Ask | Action::Deny, _, Some(fault)) => {
+            let rule = rule(action, words);
+            let taken = match rule.words.is_empty() {
+                true => format!("`{}` for every command", action.word()),
+                false => format!("`{rule}`"),
+            };
+            let fault = format!("{fault}; the line was taken as {taken}");
+            (Some(rule), Some(fault))
         }
     }
+}
+
+fn ask_all(fault: &str) -> String {
+    format!("{fault}; every command is asked for until that is mended")
 }
 
 /// The words of a line, up to the first that cannot be one.
@@ -275,10 +237,7 @@ fn words_of(line: &str) -> (Vec<Pattern>, Option<String>) {
             });
             break;
         } else {
-            words.push(Pattern::Word {
-                text: word.text.clone(),
-                home: word.home,
-            });
+            words.push(Pattern::of(word));
         }
     }
     (words, fault)
@@ -303,14 +262,27 @@ fn first_fault(line: &str, script: &shell::Script, simple: &Simple) -> (usize, O
     (line.len(), None)
 }
 
-fn text_of(pattern: &Pattern) -> String {
-    match pattern {
-        Pattern::Any => "*".to_string(),
-        Pattern::Word { text, home } => quoted(text, *home),
+impl Pattern {
+    fn of(word: &Word) -> Pattern {
+        Pattern::Word {
+            text: word.text.clone(),
+            home: word.home,
+        }
+    }
+
+    fn text(&self) -> &str {
+        match self {
+            Pattern::Word { text, .. } => text,
+            Pattern::Any => "*",
+        }
     }
 }
 
 fn shown(words: &[Pattern]) -> String {
+    let text_of = |pattern: &Pattern| match pattern {
+        Pattern::Any => "*".to_string(),
+        Pattern::Word { text, home } => quoted(text, *home),
+    };
     let words: Vec<String> = words.iter().map(text_of).collect();
     words.join(" ")
 }
@@ -342,13 +314,7 @@ impl fmt::Display for Rule {
 impl Rule {
     /// A rule that allows commands with these first words; `*` is `None`.
     pub(super) fn allowing(words: &[Option<&Word>], origin: &str) -> Rule {
-        let pattern = |word: &Option<&Word>| match word {
-            Some(word) => Pattern::Word {
-                text: word.text.clone(),
-                home: word.home,
-            },
-            None => Pattern::Any,
-        };
+        let pattern = |word: &Option<&Word>| word.map_or(Pattern::Any, Pattern::of);
         Rule {
             action: Action::Allow,
             words: words.iter().map(pattern).collect(),
@@ -455,10 +421,7 @@ impl Rule {
             .words
             .iter()
             .skip_while(|pattern| is_assignment(pattern))
-            .map(|pattern| match pattern {
-                Pattern::Word { text, .. } => text.as_str(),
-                Pattern::Any => "*",
-            })
+            .map(Pattern::text)
             .collect();
         warning(&words, 0)
     }
@@ -500,12 +463,8 @@ fn warning(words: &[&str], depth: usize) -> Option<String> {
 }
 
 fn is_assignment(pattern: &Pattern) -> bool {
-    match pattern {
-        Pattern::Word { text, .. } => text
-            .split_once('=')
-            .is_some_and(|(name, _)| shell::is_name(name)),
-        Pattern::Any => false,
-    }
+    let name = pattern.text().split_once('=').map(|(name, _)| name);
+    name.is_some_and(shell::is_name)
 }
 
 fn compare(pattern: &Pattern, word: &Word) -> Match {

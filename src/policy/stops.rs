@@ -39,11 +39,9 @@ pub(super) fn find(text: &str, place: &Place) -> Option<String> {
         return Some("it is a fork bomb".to_string());
     }
     let script = shell::read(text);
-    let folders = trail::folders(&script, place);
     let mut found: Option<String> = None;
     let mut before = None;
-    for (simple, folders) in script.commands.iter().zip(folders) {
-        let place = place.in_folders(&folders);
+    for (simple, place) in script.commands.iter().zip(trail::places(&script, place)) {
         let mut see = |carried: &Carried<'_>| {
             if found.is_none() {
                 found = one(carried, &place);

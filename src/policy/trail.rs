@@ -22,8 +22,8 @@ const MANY: usize = 8;
 /// What stands for the home folder, whose path is not known here.
 pub(super) const HOME: &str = "/~";
 
-/// For each command of the script, in order.
-pub(super) fn folders(script: &Script, place: &Place) -> Vec<Vec<PathBuf>> {
+/// The workspace and the folders of each command of the script, in order.
+pub(super) fn places(script: &Script, place: &Place) -> Vec<Place> {
     let mut seen = place.folders.clone();
     let mut now = seen.clone();
     // Whether `now` is what a `cd` before left, joined by nothing but `&&` and the pipes of one command.
@@ -45,15 +45,10 @@ pub(super) fn folders(script: &Script, place: &Place) -> Vec<Vec<PathBuf>> {
             now.clone_from(&seen);
             chained = false;
         }
-        all.push(now.clone());
+        let here = place.in_folders(&now);
         if let Some(target) = target(simple) {
-            let here = place.in_folders(&now);
             let reached: Vec<PathBuf> = match target {
-                Target::Path(path) => here
-                    .changed(&path)
-                    .into_iter()
-                    .map(|(path, _)| path)
-                    .collect(),
+                Target::Path(path) => here.changed(&path),
                 Target::Home(rest) => vec![PathBuf::from(format!("{HOME}{rest}"))],
                 Target::Unknown => vec![PathBuf::from("/")],
             };
@@ -69,6 +64,7 @@ pub(super) fn folders(script: &Script, place: &Place) -> Vec<Vec<PathBuf>> {
                 !simple.negated && !matches!(simple.join, Join::Or | Join::Pipe) && seen.len() > 1;
             now = if chained { reached } else { seen.clone() };
         }
+        all.push(here);
         before = Some(simple);
     }
     all
