@@ -86,17 +86,32 @@ pub(super) fn create(
     id: &str,
     unsaved: Unsaved<'_>,
 ) -> Result<Place, CommitError> {
+    let building = above.join(format!(".new-{id}"));
+    let built = build(disk, above, &building, id, unsaved);
+    if built.is_err() {
+        // It would only take room that is missing.
+        let _ = disk.remove_all(&building);
+    }
+    built
+}
+
+fn build(
+    disk: &Disk,
+    above: &Path,
+    building: &Path,
+    id: &str,
+    unsaved: Unsaved<'_>,
+) -> Result<Place, CommitError> {
     let io = |what: &'static str, path: &Path| {
         let path = path.to_path_buf();
         move |error| CommitError::Io { what, path, error }
     };
     disk.make_folders(above).map_err(io("make", above))?;
-    let building = above.join(format!(".new-{id}"));
     // What an attempt before this one has left.
     if building.exists() {
-        disk.remove_all(&building).map_err(io("empty", &building))?;
+        disk.remove_all(building).map_err(io("empty", building))?;
     }
-    let folders = [building.clone(), building.join("output")];
+    let folders = [building.to_path_buf(), building.join("output")];
     for folder in &folders {
         disk.make_folder(folder).map_err(io("make", folder))?;
     }
@@ -118,9 +133,9 @@ pub(super) fn create(
     file.write_at(0, line.as_bytes())
         .map_err(io("write", &path))?;
     file.sync_file().map_err(io("sync", &path))?;
-    disk.sync_folder(&building).map_err(io("sync", &building))?;
+    disk.sync_folder(building).map_err(io("sync", building))?;
     let folder = above.join(id);
-    disk.rename(&building, &folder)
+    disk.rename(building, &folder)
         .map_err(io("name", &folder))?;
     Ok(Place {
         disk: disk.clone(),

@@ -75,6 +75,14 @@ fn helper_commits_without_room() {
                     ),
                 }
                 assert_eq!(store().list().expect("a list").len(), saved.min(1));
+                // Nor does it keep room that is missing.
+                let beside = fs::read_dir(store().folder()).expect("a folder");
+                let beside = beside.map(|entry| entry.expect("an entry").file_name());
+                assert!(
+                    beside
+                        .into_iter()
+                        .all(|name| name != *format!(".new-{}", log.id().0))
+                );
             }
             fs::remove_file("ballast").expect("room");
             log.commit().expect("there is room");
