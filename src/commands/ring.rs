@@ -241,10 +241,18 @@ fn add(folder: &Path, text: &[u8]) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     let new = folder.join("wire.new");
+    // Of a run that was killed; or put there by somebody else, and then perhaps a link.
+    let _ = fs::remove_file(&new);
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    let mut file = options.open(&new)?;
-    file.write_all(&turned(&old, text))?;
+    options.write(true).create_new(true).mode(0o600);
+    let written = options
+        .open(&new)
+        .and_then(|mut file| file.write_all(&turned(&old, text)));
+    if let Err(error) = written {
+        // It would only take room that is missing.
+        let _ = fs::remove_file(&new);
+        return Err(error);
+    }
     fs::rename(&new, &path)
 }
 

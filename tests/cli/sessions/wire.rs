@@ -1,6 +1,6 @@
 //! The last exchanges of a session, and undo by the ids of the list.
 
-use super::kit::Kit;
+use super::kit::{Kit, header, turn, user};
 use crate::support::run::standin;
 use std::fs;
 use zcoder::model::script::Script;
@@ -197,4 +197,18 @@ fn undo_takes_the_ids_of_the_list() {
     let ran = kit.run(&["undo", unique, "--yes"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(!kit.temp.path().join("ws/a.txt").exists());
+}
+
+#[test]
+fn a_link_in_place_of_the_file_that_becomes_the_ring_is_not_followed() {
+    let (kit, server) = (Kit::new(), standin(None));
+    let id = kit.session(1, &[header(1), turn(1, "task"), user("task")]);
+    kit.temp.write("ws/precious", "precious");
+    let precious = kit.temp.path().join("ws/precious");
+    std::os::unix::fs::symlink(&precious, kit.file(&id, "wire.new")).expect("a link");
+    let host = server.address().to_string();
+    let ran = kit.run(&["-q", "--continue", "-p", "hello", "--host", &host]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert_eq!(kit.temp.read("ws/precious"), b"precious");
+    assert!(fs::read(kit.file(&id, "wire")).expect("the ring").len() > 100);
 }
