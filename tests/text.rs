@@ -1,6 +1,6 @@
-//! Tests of `text`: UTF-8 over every cut, and foreign text made harmless.
+//! Tests of `text`: UTF-8 over every cut, foreign text made harmless, and names compared.
 use std::borrow::Cow;
-use zcoder::text::{Utf8, clip, line, plain, repair, visible};
+use zcoder::text::{Utf8, clip, distance, line, plain, repair, visible};
 
 /// Decoded in pieces that end at `cuts`.
 fn decode(bytes: &[u8], cuts: impl IntoIterator<Item = usize>) -> String {
@@ -345,4 +345,27 @@ fn numbers_are_grouped_by_three() {
     ] {
         assert_eq!(zcoder::text::grouped(number), expected);
     }
+}
+
+#[test]
+fn names_are_as_far_from_each_other_as_the_edits_between_them() {
+    #[track_caller]
+    fn check(one: &str, other: &str, expected: usize) {
+        assert_eq!(distance(one, other), expected);
+        assert_eq!(distance(other, one), expected);
+    }
+    check("", "", 0);
+    check("", "abc", 3);
+    check("read_file", "read_file", 0);
+    check("read_fil", "read_file", 1);
+    check("modle", "model", 1);
+    check("kitten", "sitting", 3);
+    // A pair that was swapped is not edited once more.
+    check("ca", "abc", 3);
+    check("\u{e4}b", "ab", 1);
+    // What lies behind 64 characters is the same or not.
+    let long = |start: &str, end: &str| format!("{start}{}{end}", "x".repeat(64));
+    check(&long("", "yz"), &long("", "yz"), 0);
+    check(&long("", "abc"), &long("", "d"), 3);
+    check(&long("a", "bc"), &long("d", "bc"), 1);
 }

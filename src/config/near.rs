@@ -1,5 +1,4 @@
-//! The nearest of our names to what was typed: fewest single-character changes, a swap of two neighbors counting as one
-//! (optimal string alignment). Called for unknown flags, commands and topics.
+//! The nearest of our names to what was typed, by `text::distance`. Called for unknown flags, commands and topics.
 //!
 //! ```text
 //! --modle → --model (one swap)     demos → demo (one deletion)     frobnicate → nothing is near
@@ -8,6 +7,8 @@
 //!
 //! Limit: a name is near when at most a third of its characters, and at least one, had to change. The
 //! empty name, that of the task itself, is near nothing.
+
+use crate::text::distance;
 
 /// Shorter beginnings name nothing (`--` and a letter begin many flags).
 const MIN_BEGINNING: usize = 4;
@@ -20,10 +21,9 @@ pub fn nearest<'n>(given: &str, candidates: impl Iterator<Item = &'n str>) -> Op
 /// One copy for all kinds of candidates.
 fn among<'n>(given: &str, mut names: Vec<&'n str>) -> Option<&'n str> {
     names.retain(|name| !name.is_empty());
-    let typed: Vec<char> = given.chars().take(64).collect();
     let near = names
         .iter()
-        .map(|name| (distance(&typed, &name.chars().collect::<Vec<_>>()), *name))
+        .map(|name| (distance(given, name), *name))
         .filter(|(changes, name)| *changes <= (name.chars().count() / 3).max(1))
         .min_by_key(|(changes, _)| *changes);
     match near {
@@ -38,23 +38,4 @@ fn begun<'n>(given: &str, names: &[&'n str]) -> Option<&'n str> {
         (Some(name), None) if given.len() >= MIN_BEGINNING => Some(name),
         (Some(_) | None, _) => None,
     }
-}
-
-/// Three rows of the table of distances between prefixes; a swap looks two rows back.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let change = usize::from(a[i - 1] != b[j - 1]);
-            let mut best = (last[j - 1] + change).min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(before[j - 2] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }

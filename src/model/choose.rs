@@ -25,7 +25,7 @@
 use super::{Card, Loaded, ModelEntry, ToolStyle};
 use crate::protocol::Usage;
 use crate::sort;
-use crate::text::grouped;
+use crate::text::{distance, grouped};
 use std::fmt;
 
 /// A window that a coding task fits into; smaller loaded ones are not kept.
@@ -274,22 +274,6 @@ fn split_name(name: &str) -> (String, String) {
         ),
         None => (short.to_string(), "latest".to_string()),
     }
-}
-
-/// Levenshtein's distance, two rows at a time.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &b) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[other.len()]
 }
 
 /// The host that would run the model instead of this server, if any: its own word, or the name that Ollama's cloud uses.

@@ -14,9 +14,11 @@
 //!
 //! Read next: `sanitize.rs`.
 
+mod distance;
 mod sanitize;
 mod utf8;
 
+pub use distance::distance;
 pub use sanitize::{clip, is_harmful, line, one_line, plain, visible};
 pub use utf8::{Utf8, repair};
 
