@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use zcoder::config::flags::{COMMANDS, FLAGS, Takes};
+use zcoder::config::flags::{self, COMMANDS, FLAGS, Takes};
 use zcoder::config::{
     Command, Id, Paths, Source, StandInSettings, Typed, UsageError, help, nearest, paths,
     permissions, settings,
@@ -652,6 +652,10 @@ fn the_table_is_in_order_and_without_doubles() {
         if let Takes::OneOf(words) = row.takes {
             assert!(words.len() > 1, "{}", row.long);
         }
+    }
+    for (index, row) in flags::settings().enumerate() {
+        assert_eq!(row.id as usize, index, "{}", row.long);
+        assert_eq!(row.id.row().long, row.long);
     }
     for row in COMMANDS {
         assert_eq!(row.command.row().name, row.name);

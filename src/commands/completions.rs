@@ -20,8 +20,7 @@
 //! Read next: `config/flags.rs`.
 
 use super::{audit, decode, sessions};
-use crate::config::flags::{COMMANDS, CommandRow, FLAGS, Files, Flag, Takes};
-use crate::config::keys::KEYS;
+use crate::config::flags::{self, COMMANDS, CommandRow, FLAGS, Files, Flag, Takes};
 use crate::config::{Command, UsageError, help, utf8};
 use crate::headless::out::{exit, with_stdout};
 use crate::tools::{self, Set};
@@ -71,9 +70,8 @@ fn first_words(command: Command) -> Vec<String> {
         Command::Completions => SHELLS.iter().map(|(name, _)| name.to_string()).collect(),
         Command::Tool => all(&tools::names(Set::Standard)),
         Command::Config => {
-            let flags = FLAGS.iter().filter(|row| row.files != Files::None);
-            let keys = KEYS.iter().map(|row| row.name.to_string());
-            flags.map(Flag::key).chain(keys).collect()
+            let rows = flags::settings().filter(|row| row.files != Files::None);
+            rows.map(Flag::key).collect()
         }
         Command::Models
         | Command::Undo
@@ -394,7 +392,7 @@ fn fish() -> String {
         let when = names.join(" ");
         let short = row.short.map(|c| format!(" -s {c}")).unwrap_or_default();
         let value = match row.takes {
-            Takes::Nothing => String::new(),
+            Takes::Nothing | Takes::Json(_) => String::new(),
             takes if is_session(takes) => " -x -k -a '(__zcoder_sessions)'".to_string(),
             Takes::Value(_) | Takes::Number(_) => " -x".to_string(),
             Takes::OneOf(words) => format!(" -x -a '{}'", words.join(" ")),

@@ -18,9 +18,8 @@
 
 use super::scope::Scope;
 use super::{at_most_one, print};
-use crate::config::file::{self, Content, Extra, Setting};
-use crate::config::flags::{FLAGS, Files, Flag};
-use crate::config::keys::{KEYS, KeyRow};
+use crate::config::file;
+use crate::config::flags::{self, Files, Flag, Shape, Takes};
 use crate::config::{Command, Given, Id, Typed, UsageError, utf8};
 use crate::policy::EditMode;
 use crate::text;
@@ -49,9 +48,9 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
 }
 
 /// By its key or its flag.
-fn setting(name: &str) -> Result<Setting, UsageError> {
+fn setting(name: &str) -> Result<Id, UsageError> {
     let key = name.trim_start_matches('-').replace('-', "_");
-    Setting::named(&key).ok_or_else(|| file::unknown(&key))
+    Id::named(&key).ok_or_else(|| file::unknown(&key))
 }
 
 struct Report<'a> {
@@ -62,7 +61,7 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn all(&mut self) -> Result<(), UsageError> {
-        for row in FLAGS.iter().filter(|row| row.is_for(Command::Config)) {
+        for row in flags::settings().filter(|row| row.is_for(Command::Config)) {
             // Headers add up; of all others one counts, whatever other flags say of it.
             let settled = self.typed.settled(row.id)?;
             match (row.id, settled) {
@@ -74,30 +73,12 @@ impl Report<'_> {
                 (_, None) => self.built_in(row),
             }
         }
-        for row in KEYS {
-            match self.typed.extra(row.key) {
-                Some(extra) => self.extra(row, extra),
-                None => self.line(row.name, row.default, "built-in", Setting::Key(row.key)),
-            }
-        }
         Ok(())
     }
 
-    fn one(&mut self, setting: Setting) {
-        match setting {
-            Setting::Flag(id) => {
-                self.said(id.row());
-                self.built_in(id.row());
-            }
-            Setting::Key(key) => {
-                let row = key.row();
-                let said = self.typed.extras.iter().filter(|extra| extra.key == key);
-                for extra in said.rev() {
-                    self.extra(row, extra);
-                }
-                self.line(row.name, row.default, "built-in", setting);
-            }
-        }
+    fn one(&mut self, id: Id) {
+        self.said(id.row());
+        self.built_in(id.row());
     }
 
     /// All that was said of one flag, the strongest first.
@@ -109,51 +90,40 @@ impl Report<'_> {
     }
 
     fn given(&mut self, row: &Flag, given: &Given) {
-        let (value, source) = (given.shown(), given.source.name());
-        self.line(&name(row), &value, source, Setting::Flag(row.id));
+        let source = given.source.name();
+        if row.takes != Takes::Json(Shape::Texts) {
+            return self.line(row, &given.shown(), source);
+        }
+        for check in given.checks() {
+            self.line(row, &format!("{}: {}", check.name, check.text), source);
+        }
     }
 
     fn built_in(&mut self, row: &Flag) {
         let (value, source) = match row.id {
             Id::Edits if self.careful => ("ask", "built-in, for / and home folders"),
             Id::Workspace => (".", "built-in"),
-            _ if row.takes.name().is_none() => ("off", "built-in"),
+            _ if row.takes == Takes::Nothing && row.default.is_empty() => ("off", "built-in"),
             _ => (row.default, "built-in"),
         };
-        self.line(&name(row), value, source, Setting::Flag(row.id));
+        self.line(row, value, source);
     }
 
-    fn extra(&mut self, row: &KeyRow, extra: &Extra) {
-        let (source, setting) = (extra.source.name(), Setting::Key(row.key));
-        match &extra.content {
-            Content::Checks(checks) => {
-                for check in checks {
-                    let value = format!("{}: {}", check.name, check.text);
-                    self.line(row.name, &value, source, setting);
-                }
-            }
-            content => self.line(row.name, &content.to_string(), source, setting),
-        }
-    }
-
-    fn line(&mut self, name: &str, value: &str, source: &str, setting: Setting) {
+    fn line(&mut self, row: &Flag, value: &str, source: &str) {
+        // As a file calls it; what no file may say is called by its flag.
+        let name = match row.files {
+            Files::None => row.long.to_string(),
+            _ => row.key(),
+        };
         let value = match value {
             "" => "-".to_string(),
             value => text::one_line(value),
         };
         let mut lock = self.typed.locks.iter();
-        let lock = lock.find(|lock| lock.setting == setting);
+        let lock = lock.find(|lock| lock.id == row.id);
         let lock = lock.map(|lock| format!(", locked by {}", lock.place));
         let lock = lock.unwrap_or_default();
         self.lines
             .push_str(&format!("{name:18}  {value:24}  {source}{lock}\n"));
-    }
-}
-
-/// As a file calls it; what no file may say is called by its flag.
-fn name(row: &Flag) -> String {
-    match row.files {
-        Files::None => row.long.to_string(),
-        _ => row.key(),
     }
 }

@@ -10,7 +10,7 @@
 //! Read next: `policy/trust.rs`, `config/layers.rs`.
 
 use crate::config::permissions::{self, Permissions};
-use crate::config::{self, Id, Key, Paths, Typed, UsageError, current_folder, layers, paths};
+use crate::config::{self, Id, Paths, Typed, UsageError, current_folder, layers, paths};
 use crate::guidance::Places;
 use crate::headless::out::note;
 use crate::policy::trust::{self, Found, Kind, State, Trust};
@@ -43,7 +43,7 @@ impl Scope {
     pub(super) fn of(typed: Typed, paths: Paths) -> Result<Scope, UsageError> {
         let (workspace, broad) = workspace(&typed, &paths)?;
         let root = workspace.root();
-        let found = trust::look(root, &typed.words_of(Key::GuidanceNames));
+        let found = trust::look(root, &typed.words_of(Id::GuidanceNames));
         let mut trust = match Trust::open(paths.state.as_deref(), root) {
             Ok(trust) => Some(trust),
             Err(error) => {
@@ -136,7 +136,7 @@ impl Scope {
             config: self.paths.config.clone(),
             skills: self.paths.skills.clone(),
             home: self.paths.home.clone(),
-            names: self.typed.words_of(Key::GuidanceNames),
+            names: self.typed.words_of(Id::GuidanceNames),
             found: std::mem::take(&mut self.found),
             trust: self.trust.take(),
         }

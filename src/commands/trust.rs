@@ -18,7 +18,7 @@
 
 use super::scope::{configured, workspace};
 use super::{print, said_yes};
-use crate::config::{self, Id, Key, Paths, Typed, UsageError, layers};
+use crate::config::{self, Id, Paths, Typed, UsageError, layers};
 use crate::headless::out::{complain, exit, note, with_stdout};
 use crate::policy::rules::{self, Author};
 use crate::policy::trust::{self, Found, State, Trust};
@@ -57,7 +57,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     }
     // A broken settings file keeps nobody from looking at what a folder brings along.
     let names = match configured(typed) {
-        Ok((typed, _)) => typed.words_of(Key::GuidanceNames),
+        Ok((typed, _)) => typed.words_of(Id::GuidanceNames),
         Err(error) => {
             note(&format!(
                 "zcoder: {error}; names of guidance that it may set are not looked for"

@@ -7,7 +7,7 @@
 //!    "context_window": "32k",               a flag --a-b is the key a_b; numbers may be numbers
 //!    "quiet": true,                         flags without a value are true or false
 //!    "header": ["Authorization: Bearer x"], repeatable flags may be an array
-//!    "command_wrapper": ["bwrap", "--"]}    keys.rs: settings that are no flags
+//!    "command_wrapper": ["bwrap", "--"]}    settings that are no flags
 //! /etc/zcoder/config.json
 //!   {"host": "gpubox", "lock": ["host"]}    what is locked nobody else may set, or at most tighter
 //! .zcoder/config.json
@@ -23,17 +23,16 @@
 //! Read next: `layers.rs`.
 
 use super::error::{Layer, Origin, Source, UsageError};
-use super::flags::{FLAGS, Files, Flag, Id, Takes};
-use super::keys::{KEYS, Key, KeyRow, Shape};
+use super::flags::{self, Files, Flag, Id, Shape, Takes};
 use super::settings;
 use super::typed::{Given, list, tightness};
 use crate::json::{self, Kind, Tokens, Value};
-use crate::policy::{self, Check};
+use crate::policy;
 use crate::sys::file;
 use std::ffi::OsString;
-use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 /// Thousands of times what anybody writes.
@@ -42,57 +41,11 @@ const MAX_BYTES: u64 = 256 << 10;
 /// More names of guidance than anybody uses.
 const MAX_NAMES: usize = 8;
 
-/// A setting that is no flag.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extra {
-    /// Which.
-    pub key: Key,
-    /// What was said.
-    pub content: Content,
-    /// Where.
-    pub source: Source,
-}
-
-/// By the shape of its key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// `["bwrap", "--"]`
-    Words(Vec<String>),
-    /// `{"test": "make test"}`
-    Checks(Vec<Check>),
-    /// `true`
-    Switch(bool),
-}
-
-/// For people.
-impl fmt::Display for Content {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Content::Words(words) => f.write_str(&words.join(" ")),
-            Content::Checks(checks) => {
-                let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
-                f.write_str(&names.join(", "))
-            }
-            Content::Switch(true) => f.write_str("on"),
-            Content::Switch(false) => f.write_str("off"),
-        }
-    }
-}
-
-/// A setting, of either kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// A flag.
-    Flag(Id),
-    /// None.
-    Key(Key),
-}
-
 /// A setting that only the site may set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lock {
     /// Which.
-    pub setting: Setting,
+    pub id: Id,
     /// Where the lock stands.
     pub place: String,
 }
@@ -101,36 +54,7 @@ pub struct Lock {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Said {
     pub(super) given: Vec<Given>,
-    pub(super) extras: Vec<Extra>,
     pub(super) locks: Vec<Lock>,
-}
-
-impl Setting {
-    /// By its name in a file.
-    pub fn named(name: &str) -> Option<Setting> {
-        let key = KEYS.iter().find(|row| row.name == name);
-        let flag = || FLAGS.iter().find(|row| row.is_key(name));
-        match key {
-            Some(row) => Some(Setting::Key(row.key)),
-            None => flag().map(|row| Setting::Flag(row.id)),
-        }
-    }
-
-    /// Its name in a file.
-    pub fn name(self) -> String {
-        match self {
-            Setting::Flag(id) => id.row().key(),
-            Setting::Key(key) => key.row().name.to_string(),
-        }
-    }
-
-    /// The files that may say it.
-    pub fn files(self) -> Files {
-        match self {
-            Setting::Flag(id) => id.row().files,
-            Setting::Key(key) => key.row().files,
-        }
-    }
 }
 
 /// The bytes of a file of ours; `None`: there is none. A link is followed: the user or the site has put it there. One that leads nowhere is
@@ -197,9 +121,8 @@ pub(super) fn read(bytes: &[u8], layer: Layer, name: &str) -> Result<Said, Usage
 
 /// What is said of a key that there is not.
 pub fn unknown(name: &str) -> UsageError {
-    let flags = FLAGS.iter().filter(|row| row.files != Files::None);
-    let mut names: Vec<String> = flags.map(Flag::key).collect();
-    names.extend(KEYS.iter().map(|row| row.name.to_string()));
+    let rows = flags::settings().filter(|row| row.files != Files::None);
+    let names: Vec<String> = rows.map(Flag::key).collect();
     let names = names.iter().map(String::as_str);
     let instead = "`zcoder help settings` lists all";
     UsageError::unknown("unknown key", name, names, instead)
@@ -256,46 +179,32 @@ impl Text<'_> {
         if name == "lock" {
             return self.lock(said, at, value, value_at);
         }
-        let setting = self.known(name, at)?;
-        if let Some(fault) = self.refused(setting, name) {
+        let row = self.known(name, at)?;
+        if let Some(fault) = self.refused(row, name) {
             return Err(self.fault(at, fault));
         }
         let source = self.source(name, value_at);
-        match setting {
-            Setting::Flag(id) => {
-                for value in texts(id.row(), value) {
-                    let value = value.map_err(|expected| {
-                        let fault = format!("`{name}`: expected {expected}");
-                        self.fault(value_at, fault)
-                    })?;
-                    said.given.push(Given { id, value, source });
-                }
-            }
-            Setting::Key(key) => {
-                let content = content(key.row(), value).map_err(|fault| {
-                    let fault = format!("`{name}`: {fault}");
-                    self.fault(value_at, fault)
-                })?;
-                said.extras.push(Extra {
-                    key,
-                    content,
-                    source,
-                });
-            }
+        for value in texts(row, value) {
+            let value =
+                value.map_err(|fault| self.fault(value_at, format!("`{name}`: {fault}")))?;
+            let id = row.id;
+            said.given.push(Given { id, value, source });
         }
-        self.only_tighter(said, setting, name, value_at)
+        self.only_tighter(said, row, name, value_at)
     }
 
-    fn known(&self, name: &str, at: usize) -> Result<Setting, UsageError> {
-        Setting::named(name).ok_or_else(|| self.fault(at, unknown(name).to_string()))
+    fn known(&self, name: &str, at: usize) -> Result<&'static Flag, UsageError> {
+        let id = Id::named(name);
+        let id = id.ok_or_else(|| self.fault(at, unknown(name).to_string()))?;
+        Ok(id.row())
     }
 
     /// Why this file may not say it at all.
-    fn refused(&self, setting: Setting, name: &str) -> Option<String> {
-        match (setting.files(), self.layer) {
+    fn refused(&self, row: &Flag, name: &str) -> Option<String> {
+        match (row.files, self.layer) {
             (Files::None, _) => Some(format!(
-                "`{name}` is no setting: it is said for one run, by --{}",
-                name.replace('_', "-")
+                "`{name}` is no setting: it is said for one run, by {}",
+                row.long
             )),
             (Files::User | Files::Machine, Layer::Project) => Some(format!(
                 "a project may not set `{name}`; it belongs into a config.json of your own"
@@ -314,23 +223,15 @@ impl Text<'_> {
     fn only_tighter(
         &self,
         said: &Said,
-        setting: Setting,
+        row: &Flag,
         name: &str,
         value_at: usize,
     ) -> Result<(), UsageError> {
-        let Files::Tighten(words) = setting.files() else {
+        let Files::Tighten(words) = row.files else {
             return Ok(());
         };
-        let loose = match setting {
-            Setting::Flag(_) => said
-                .given
-                .last()
-                .map(|given| tightness(words, given.word())),
-            Setting::Key(_) => said.extras.last().map(|extra| match extra.content {
-                Content::Switch(false) => 1,
-                Content::Switch(true) | Content::Words(_) | Content::Checks(_) => 0,
-            }),
-        } == Some(0);
+        let last = said.given.last();
+        let loose = last.is_some_and(|given| tightness(words, given.word()) == 0);
         if !loose || self.layer == Layer::User {
             return Ok(());
         }
@@ -367,13 +268,13 @@ impl Text<'_> {
             let Some(name) = item.as_str() else {
                 return Err(self.fault(value_at, expected));
             };
-            let setting = self.known(name, value_at)?;
-            if setting.files() == Files::None {
+            let row = self.known(name, value_at)?;
+            if row.files == Files::None {
                 let fault = format!("`lock`: `{name}` is no setting");
                 return Err(self.fault(value_at, fault));
             }
             said.locks.push(Lock {
-                setting,
+                id: row.id,
                 place: self.place(value_at),
             });
         }
@@ -381,7 +282,7 @@ impl Text<'_> {
     }
 }
 
-/// The value as a flag would have it; several where the flag is repeatable. The error says what was expected.
+/// The value as a flag would have it; several where the flag is repeatable. The error says what is wrong with it.
 fn texts(row: &Flag, value: Value<'_>) -> Vec<Result<OsString, String>> {
     match (row.id, value.kind()) {
         (Id::Header, Kind::Array) => value.items().map(|item| text(row, item)).collect(),
@@ -391,51 +292,47 @@ fn texts(row: &Flag, value: Value<'_>) -> Vec<Result<OsString, String>> {
 
 fn text(row: &Flag, value: Value<'_>) -> Result<OsString, String> {
     let string = value.as_str();
+    let expected = |what: &str| format!("expected {what}");
     let word = match row.takes {
         Takes::Nothing => match value.as_bool() {
             Some(true) => Some(""),
             Some(false) => Some(Given::OFF),
-            None => return Err("true or false".to_string()),
+            None => return Err(expected("true or false")),
         },
         Takes::OneOf(words) => {
             let switch = value.as_bool().map(|on| if on { "on" } else { "off" });
             match string.or(switch).filter(|word| words.contains(word)) {
-                None => return Err(list(words)),
+                None => return Err(expected(&list(words))),
                 word => word,
             }
         }
         Takes::Number(_) => value.as_number().map(|number| number.text).or(string),
         Takes::Value(_) | Takes::File(_) | Takes::Folder(_) => string,
+        Takes::Json(shape) => {
+            has_shape(shape, value)?;
+            let mut json = Vec::new();
+            value.write(&mut json);
+            return Ok(OsString::from_vec(json));
+        }
     };
     let word = word.ok_or_else(|| match row.takes {
-        Takes::Number(_) => "a number or a string".to_string(),
-        _ => "a string".to_string(),
+        Takes::Number(_) => expected("a number or a string"),
+        _ => expected("a string"),
     })?;
     Ok(OsString::from(word))
 }
 
-/// The error completes "`command_wrapper`: ".
-fn content(row: &KeyRow, value: Value<'_>) -> Result<Content, String> {
-    let words = |fits: fn(&str) -> bool| -> Option<Vec<String>> {
-        let word = |item: Value<'_>| item.as_str().filter(|word| fits(word)).map(str::to_string);
-        let words = value.items().map(word).collect::<Option<Vec<String>>>();
-        words.filter(|_| value.kind() == Kind::Array)
-    };
-    match row.shape {
-        Shape::Words => words(|word| !word.is_empty())
-            .map(Content::Words)
-            .ok_or_else(|| "expected an array of strings, none of them empty".to_string()),
-        Shape::Names => words(is_file_name)
-            .filter(|names| names.len() <= MAX_NAMES)
-            .map(Content::Words)
-            .ok_or_else(|| {
-                format!("expected an array of at most {MAX_NAMES} names of files, without folders")
-            }),
-        Shape::Texts => policy::checks_of(value).map(Content::Checks),
-        Shape::Switch => match value.as_bool() {
-            Some(on) => Ok(Content::Switch(on)),
-            None => Err("expected true or false".to_string()),
-        },
+fn has_shape(shape: Shape, value: Value<'_>) -> Result<(), String> {
+    let array = value.kind() == Kind::Array;
+    let all = |fits: fn(&str) -> bool| value.items().all(|item| item.as_str().is_some_and(fits));
+    match shape {
+        Shape::Words if array && all(|word| !word.is_empty()) => Ok(()),
+        Shape::Words => Err("expected an array of strings, none of them empty".to_string()),
+        Shape::Names if array && value.items().count() <= MAX_NAMES && all(is_file_name) => Ok(()),
+        Shape::Names => Err(format!(
+            "expected an array of at most {MAX_NAMES} names of files, without folders"
+        )),
+        Shape::Texts => policy::checks_of(value).map(drop),
     }
 }
 

@@ -12,7 +12,17 @@
 //! zcoder --modle         →   unknown flag `--modle`; the nearest is `--model`
 //! ```
 //!
-//! Invariant: `FLAGS[id as usize].id == id` (a test walks the table).
+//! The last rows are settings that are no flags: they say more than fits on a command line, or nothing that changes from run to run. Only a
+//! settings file says them.
+//!
+//! ```text
+//! {"command_wrapper": ["bwrap", "--bind", "/home/me", "/home/me"]}      every command of the model runs in it
+//! {"checks": {"test": "ctest --test-dir build"}}                        run unasked once their text was accepted
+//! {"guidance_names": ["CLAUDE.md"]}                                     read where there is no AGENTS.md
+//! {"wire": false}                                                       sessions keep no exchanges
+//! ```
+//!
+//! Invariant: `FLAGS[id as usize].id == id`, and `KEYS` goes on where `FLAGS` ends (a test walks the tables).
 //! Invariant: `--a-b` has the variable `ZCODER_A_B` wherever a variable makes sense; other names are older or foreign habits.
 //!
 //! Read next: `typed.rs`, which turns argv and environment into a list of rows with values.
@@ -184,13 +194,26 @@ pub enum Takes {
     Folder(&'static str),
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// What only a settings file can say.
+    Json(Shape),
+}
+
+/// What stands there in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// An array of strings.
+    Words,
+    /// An array of names of files.
+    Names,
+    /// An object of strings.
+    Texts,
 }
 
 impl Takes {
     /// What follows, as help names it; `None`: nothing.
     pub fn name(self) -> Option<Cow<'static, str>> {
         match self {
-            Takes::Nothing => None,
+            Takes::Nothing | Takes::Json(_) => None,
             Takes::Value(name) | Takes::Number(name) | Takes::File(name) | Takes::Folder(name) => {
                 Some(Cow::Borrowed(name))
             }
@@ -260,7 +283,12 @@ impl Group {
     }
 }
 
-/// One flag's name in the code; also its place in `FLAGS`.
+/// All that a settings file can name.
+pub fn settings() -> impl Iterator<Item = &'static Flag> {
+    FLAGS.iter().chain(KEYS)
+}
+
+/// One flag's or setting's name in the code; also its place in `FLAGS`, or behind it in `KEYS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the table below documents each for the user, in one line
 pub enum Id {
@@ -332,6 +360,11 @@ pub enum Id {
     Keep,
     Help,
     Version,
+    // No flags; see `KEYS`.
+    CommandWrapper,
+    Checks,
+    GuidanceNames,
+    Wire,
 }
 
 /// A row of the table of flags.
@@ -383,7 +416,7 @@ impl Flag {
     }
 
     /// Whether this is its name in a settings file.
-    pub fn is_key(&self, name: &str) -> bool {
+    fn is_key(&self, name: &str) -> bool {
         let long = self.long.trim_start_matches('-').bytes();
         let long = long.map(|byte| if byte == b'-' { b'_' } else { byte });
         long.eq(name.bytes())
@@ -393,7 +426,17 @@ impl Flag {
 impl Id {
     /// Its row.
     pub fn row(self) -> &'static Flag {
-        &FLAGS[self as usize]
+        let place = self as usize;
+        match place.checked_sub(FLAGS.len()) {
+            None => &FLAGS[place],
+            Some(place) => &KEYS[place],
+        }
+    }
+
+    /// By its name in a settings file.
+    pub fn named(name: &str) -> Option<Id> {
+        let row = settings().find(|row| row.is_key(name));
+        row.map(|row| row.id)
     }
 }
 
@@ -463,7 +506,7 @@ const fn flag(
 
 use Files::{All, Machine, Tighten, User};
 use Group as G;
-use Takes::{File, Folder, Nothing, Number, OneOf, Value};
+use Takes::{File, Folder, Json, Nothing, Number, OneOf, Value};
 
 /// All flags, grouped as in `--help`.
 #[rustfmt::skip] // a table: one row reads best in as few lines as it needs
@@ -610,4 +653,17 @@ pub const FLAGS: &[Flag] = &[
         "this text; after a command: that command's") },
     Flag { short: Some('V'), ..flag(Id::Version, "--version", Nothing, &[], &[], G::Other,
         "print the version and do nothing else") },
+];
+
+/// All settings that are no flags.
+#[rustfmt::skip] // as above
+pub const KEYS: &[Flag] = &[
+    Flag { files: User, ..flag(Id::CommandWrapper, "command_wrapper", Json(Shape::Words), &[], RUN, G::Other,
+        "words put before `sh -c COMMAND` of every command of the model, such as those of a sandbox; each question shows them") },
+    Flag { files: Files::Project, ..flag(Id::Checks, "checks", Json(Shape::Texts), &[], RUN, G::Other,
+        "named commands that prove the project's state; each runs unasked once you accepted its exact text") },
+    Flag { files: Machine, ..flag(Id::GuidanceNames, "guidance_names", Json(Shape::Names), &[], RUN, G::Other,
+        "names of files that are read as guidance where a folder has no AGENTS.md") },
+    Flag { files: Tighten(&["off"]), default: "on", ..flag(Id::Wire, "wire", Nothing, &[], RUN, G::Other,
+        "whether a session keeps its last exchanges with the server") },
 ];

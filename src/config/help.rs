@@ -11,8 +11,7 @@
 //!
 //! Read next: `topics/security.txt`, the longest promise of the program.
 
-use super::flags::{COMMANDS, Command, CommandRow, FLAGS, Files, Flag, Group};
-use super::keys::KEYS;
+use super::flags::{COMMANDS, Command, CommandRow, FLAGS, Files, Flag, Group, Id, KEYS};
 use std::fmt::Write;
 
 /// Columns of all help texts: the oldest terminal.
@@ -121,15 +120,15 @@ pub fn topic(name: &str) -> Option<String> {
     if let Some(row) = FLAGS.iter().find(named) {
         return Some(flag(row));
     }
-    if let Some(row) = KEYS.iter().find(|row| row.name == name) {
+    if let Some(row) = KEYS.iter().find(|row| row.long == name) {
         let mut out = String::new();
-        entry(&mut out, row.name, row.help);
+        entry(&mut out, row.long, row.help);
         out.push('\n');
         let text = format!("{} (`zcoder help settings`)", who(row.files));
         entry(&mut out, "for", &text);
         return Some(out);
     }
-    FLAGS.iter().find(|row| row.is_key(name)).map(flag)
+    Id::named(name).map(|id| flag(id.row()))
 }
 
 /// All names that `topic` knows, for the nearest one.
@@ -139,7 +138,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     topics
         .chain(commands)
         .chain(FLAGS.iter().map(|row| row.long))
-        .chain(KEYS.iter().map(|row| row.name))
+        .chain(KEYS.iter().map(|row| row.long))
 }
 
 /// One command: usage, purpose, its flags, and what only it needs to say.
@@ -215,7 +214,7 @@ fn keys(out: &mut String) {
         );
     }
     for row in KEYS {
-        entry(out, row.name, &format!("{}: {}", who(row.files), row.help));
+        entry(out, row.long, &format!("{}: {}", who(row.files), row.help));
     }
 }
 
@@ -278,7 +277,7 @@ pub fn readme_table() -> String {
         let _ = writeln!(out, "| `{usage}` | {variables} | {key} | {help} |");
     }
     for row in KEYS {
-        let _ = writeln!(out, "|  |  | `{}` | {} |", row.name, row.help);
+        let _ = writeln!(out, "|  |  | `{}` | {} |", row.long, row.help);
     }
     out
 }

@@ -17,8 +17,8 @@
 //! Read next: `settings.rs`.
 
 use super::error::{Layer, Source, UsageError};
-use super::file::{self, Content, Extra, Said, Setting};
-use super::flags::Files;
+use super::file::{self, Said};
+use super::flags::{Files, Id, Shape, Takes};
 use super::paths::Paths;
 use super::typed::{Given, Typed, tightness};
 use crate::policy::trust;
@@ -51,10 +51,10 @@ pub fn add_machine(typed: &mut Typed, paths: &Paths) -> Result<(), UsageError> {
 pub fn add_project(typed: &mut Typed, bytes: &[u8]) -> Result<Vec<String>, UsageError> {
     let mut said = file::read(bytes, Layer::Project, trust::SETTINGS)?;
     let mut left_out = Vec::new();
-    let mut keep = |setting: Setting, source: Source| {
-        let lock = typed.locks.iter().find(|lock| lock.setting == setting);
+    let mut keep = |id: Id, source: Source| {
+        let lock = typed.locks.iter().find(|lock| lock.id == id);
         if let Some(lock) = lock {
-            let (name, place) = (setting.name(), &lock.place);
+            let (name, place) = (id.row().key(), &lock.place);
             left_out.push(format!("{}: {place} locks `{name}`", source.name()));
         }
         lock.is_none()
@@ -65,14 +65,7 @@ pub fn add_project(typed: &mut Typed, bytes: &[u8]) -> Result<Vec<String>, Usage
             tightness(words, given.word()) > tightness(words, &holds)
         }
         Files::None | Files::User | Files::Machine | Files::Project | Files::All => {
-            keep(Setting::Flag(given.id), given.source)
-        }
-    });
-    said.extras.retain(|extra| match extra.key.row().files {
-        // The only value it may have is the tightest.
-        Files::Tighten(_) => true,
-        Files::None | Files::User | Files::Machine | Files::Project | Files::All => {
-            keep(Setting::Key(extra.key), extra.source)
+            keep(given.id, given.source)
         }
     });
     add(typed, said, Layer::Project);
@@ -82,18 +75,14 @@ pub fn add_project(typed: &mut Typed, bytes: &[u8]) -> Result<Vec<String>, Usage
 /// What a project's file says, a line each, for whoever is asked to trust it.
 pub fn lines(bytes: &[u8]) -> Result<Vec<String>, UsageError> {
     let said = file::read(bytes, Layer::Project, trust::SETTINGS)?;
-    let given = said.given.iter();
-    let mut lines: Vec<String> = given
-        .map(|given| format!("{}: {}", given.id.row().key(), given.shown()))
-        .collect();
-    for extra in &said.extras {
-        match &extra.content {
-            Content::Checks(checks) => lines.extend(
-                checks
-                    .iter()
+    let mut lines = Vec::new();
+    for given in &said.given {
+        match given.id.row().takes {
+            Takes::Json(Shape::Texts) => lines.extend(
+                (given.checks().iter())
                     .map(|check| format!("check {}: {}", check.name, check.text)),
             ),
-            other => lines.push(format!("{}: {other}", extra.key.row().name)),
+            _ => lines.push(format!("{}: {}", given.id.row().key(), given.shown())),
         }
     }
     Ok(lines)
@@ -115,46 +104,24 @@ fn add(typed: &mut Typed, said: Said, layer: Layer) {
     let tail = typed.given.split_off(at.count());
     typed.given.extend(said.given);
     typed.given.extend(tail);
-    typed.extras.extend(said.extras);
     typed.locks.extend(said.locks);
 }
 
 fn obey_locks(typed: &Typed) -> Result<(), UsageError> {
     for lock in &typed.locks {
-        let refused = |source: Source, holds: String| {
-            Err(UsageError::Locked {
-                source,
-                key: lock.setting.name(),
-                place: lock.place.clone(),
-                holds,
-            })
-        };
-        match lock.setting {
-            Setting::Flag(id) => {
-                for given in typed.given.iter().filter(|given| given.id == id) {
-                    let holds = holds(typed, given, Layer::User as u8);
-                    let fits = match id.row().files {
-                        Files::Tighten(words) => {
-                            tightness(words, given.word()) >= tightness(words, &holds)
-                        }
-                        _ => given.value == *holds,
-                    };
-                    if given.source.rank() != Layer::Site as u8 && !fits {
-                        return refused(given.source, holds);
-                    }
-                }
-            }
-            Setting::Key(key) => {
-                let mut all = typed.extras.iter().filter(|extra| extra.key == key);
-                let from_site = |extra: &&Extra| extra.source.rank() == Layer::Site as u8;
-                let holds = all.clone().find(from_site);
-                let differs = |extra: &&Extra| match holds {
-                    Some(holds) => extra.content != holds.content,
-                    None => true,
-                };
-                if let Some(extra) = all.find(differs) {
-                    return refused(extra.source, String::new());
-                }
+        for given in typed.given.iter().filter(|given| given.id == lock.id) {
+            let holds = holds(typed, given, Layer::User as u8);
+            let fits = match lock.id.row().files {
+                Files::Tighten(words) => tightness(words, given.word()) >= tightness(words, &holds),
+                _ => given.value == *holds,
+            };
+            if given.source.rank() != Layer::Site as u8 && !fits {
+                return Err(UsageError::Locked {
+                    source: given.source,
+                    key: lock.id.row().key(),
+                    place: lock.place.clone(),
+                    holds,
+                });
             }
         }
     }

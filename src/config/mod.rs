@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! argv, variables ──env.rs──▶ bytes ──typed.rs (table: flags.rs)──▶ Typed ──settings.rs──▶ model::Options, tools::Limits, …
-//! config.json, up to three ──file.rs (keys.rs)──layers.rs────────────▶┘
+//! config.json, up to three ──file.rs──layers.rs──────────────────────▶┘
 //!                                         └────────────────────── help.rs: --help, zcoder help TOPIC, the README's table
 //! ```
 //!
@@ -12,7 +12,7 @@
 //! Invariant: no layer below knows this folder; a part gets values, never a way to look something up.
 //! Invariant: settings files are read by the commands that need them, each once; `--version` and `--help` look at nothing but argv.
 //!
-//! Read in this order: `flags.rs`, `typed.rs`, `keys.rs`, `file.rs`, `layers.rs`, `settings.rs`, `paths.rs`, `git.rs`, `permissions.rs`,
+//! Read in this order: `flags.rs`, `typed.rs`, `file.rs`, `layers.rs`, `settings.rs`, `paths.rs`, `git.rs`, `permissions.rs`,
 //! `help.rs`.
 
 mod env;
@@ -21,7 +21,6 @@ pub mod file;
 pub mod flags;
 pub mod git;
 pub mod help;
-pub mod keys;
 pub mod layers;
 mod near;
 pub mod paths;
@@ -32,7 +31,6 @@ mod typed;
 pub use env::{Env, arguments, current_folder, variable};
 pub use error::{Layer, Origin, Source, UsageError};
 pub use flags::{Command, Id};
-pub use keys::Key;
 pub use near::nearest;
 pub use paths::Paths;
 pub use settings::{DemoSettings, Settings, StandInSettings};

@@ -14,9 +14,7 @@
 
 use super::env::{Env, current_folder};
 use super::error::{Source, UsageError};
-use super::file::Content;
 use super::flags::Id;
-use super::keys::Key;
 use super::paths::Paths;
 use super::permissions::{self, Permissions};
 use super::typed::{Given, Typed, without_secret};
@@ -273,16 +271,14 @@ pub fn tool_limits(typed: &Typed) -> Result<Limits, UsageError> {
         read_bytes: 64 << 10,
         output_bytes: usize::try_from(output.unwrap_or(16 << 10)).unwrap_or(16 << 10),
         command_timeout: Duration::from_secs(seconds.unwrap_or(120)),
-        command_wrapper: typed.words_of(Key::CommandWrapper),
+        command_wrapper: typed.words_of(Id::CommandWrapper),
     })
 }
 
 /// The project's checks.
 pub fn checks(typed: &Typed) -> Vec<Check> {
-    match typed.extra(Key::Checks).map(|extra| &extra.content) {
-        Some(Content::Checks(checks)) => checks.clone(),
-        Some(Content::Words(_) | Content::Switch(_)) | None => Vec::new(),
-    }
+    let given = typed.get(Id::Checks);
+    given.map(Given::checks).unwrap_or_default()
 }
 
 /// Bounds of the turn.
@@ -415,10 +411,7 @@ impl Settings {
             record: file(typed, Id::Record, start)?,
             debug_log: file(typed, Id::DebugLog, start)?,
             guidance: !typed.is_on(Id::NoGuidance),
-            wire: !matches!(
-                typed.extra(Key::Wire).map(|extra| &extra.content),
-                Some(Content::Switch(false))
-            ),
+            wire: !typed.settled(Id::Wire)?.is_some_and(Given::is_off),
         })
     }
 }

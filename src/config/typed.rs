@@ -20,9 +20,10 @@
 
 use super::env::Env;
 use super::error::{Source, UsageError};
-use super::file::{Content, Extra, Lock};
-use super::flags::{COMMANDS, Command, FLAGS, Flag, Id, Takes};
-use super::keys::Key;
+use super::file::Lock;
+use super::flags::{COMMANDS, Command, FLAGS, Flag, Id, Shape, Takes};
+use crate::json::Tree;
+use crate::policy::{self, Check};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -58,9 +59,31 @@ impl Given {
                 None => "…".to_string(),
             },
             Id::Host => without_secret(&value),
-            id if id.row().takes == Takes::Nothing && value.is_empty() => "on".to_string(),
-            _ => value.into_owned(),
+            id => match id.row().takes {
+                Takes::Nothing if value.is_empty() => "on".to_string(),
+                Takes::Json(Shape::Words | Shape::Names) => self.words().join(" "),
+                Takes::Json(Shape::Texts) => {
+                    let checks = self.checks();
+                    let names: Vec<&str> = checks.iter().map(|check| &*check.name).collect();
+                    names.join(", ")
+                }
+                _ => value.into_owned(),
+            },
         }
+    }
+    /// Of an array in a settings file; it was checked.
+    pub fn words(&self) -> Vec<String> {
+        let tree = Tree::parse(self.value.as_bytes()).ok();
+        let items = tree.iter().flat_map(|tree| tree.root().items());
+        items
+            .filter_map(|item| Some(item.as_str()?.to_string()))
+            .collect()
+    }
+    /// Of an object with checks; it was checked.
+    pub fn checks(&self) -> Vec<Check> {
+        let tree = Tree::parse(self.value.as_bytes()).ok();
+        let checks = tree.map(|tree| policy::checks_of(tree.root()));
+        checks.and_then(Result::ok).unwrap_or_default()
     }
     /// As text.
     pub fn text(&self) -> Result<&str, UsageError> {
@@ -89,8 +112,6 @@ pub struct Typed {
     pub words: Vec<OsString>,
     /// Settings of files, then variables, then flags, in order.
     pub given: Vec<Given>,
-    /// Settings of files that are no flags, in the same order.
-    pub extras: Vec<Extra>,
     /// What the site keeps for itself.
     pub locks: Vec<Lock>,
     /// What was accepted under another name, to be said.
@@ -162,17 +183,9 @@ impl Typed {
         Ok(best)
     }
 
-    /// The value that counts of a setting that is no flag.
-    pub fn extra(&self, key: Key) -> Option<&Extra> {
-        self.extras.iter().rev().find(|extra| extra.key == key)
-    }
-
-    /// The words of such a setting.
-    pub fn words_of(&self, key: Key) -> Vec<String> {
-        match self.extra(key).map(|extra| &extra.content) {
-            Some(Content::Words(words)) => words.clone(),
-            Some(Content::Checks(_) | Content::Switch(_)) | None => Vec::new(),
-        }
+    /// The words of a setting that is a list.
+    pub fn words_of(&self, id: Id) -> Vec<String> {
+        self.get(id).map(Given::words).unwrap_or_default()
     }
 
     /// The word of a flag that takes one of several; which ones was checked against the table.
@@ -213,7 +226,11 @@ fn variables(command: Command, env: Env<'_>) -> Result<Vec<Given>, UsageError> {
             source: Source::Variable(name),
         };
         match row.takes {
-            Takes::Value(_) | Takes::Number(_) | Takes::File(_) | Takes::Folder(_) => {}
+            Takes::Value(_)
+            | Takes::Number(_)
+            | Takes::File(_)
+            | Takes::Folder(_)
+            | Takes::Json(_) => {}
             Takes::OneOf(words) => {
                 // What is on or off may be said in the words of a flag without a value.
                 let word = match (words.contains(&"on"), switch(given.text()?)) {
@@ -326,7 +343,6 @@ impl Reader<'_> {
             command,
             words: self.words,
             given,
-            extras: Vec::new(),
             locks: Vec::new(),
             notes: self.notes,
             bare: arguments.is_empty(),

@@ -7,9 +7,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command as Program;
 use std::time::Duration;
-use zcoder::config::flags::{FLAGS, Files};
-use zcoder::config::keys::KEYS;
-use zcoder::config::{Id, Key, Paths, Source, Typed, UsageError, layers, permissions, settings};
+use zcoder::config::flags::{FLAGS, Files, KEYS};
+use zcoder::config::{Id, Paths, Source, Typed, UsageError, layers, permissions, settings};
 use zcoder::model::Think;
 use zcoder::policy::{CommandMode, EditMode, Profile};
 
@@ -110,13 +109,13 @@ fn every_kind_of_value() {
     assert_eq!((may.edits, may.profile), (EditMode::Ask, Profile::Sysadmin));
     assert!(typed.is_on(Id::Quiet) && typed.is_on(Id::StrictFinish));
     assert!(typed.is_on(Id::NoGuidance) && typed.is_on(Id::Ephemeral));
-    assert_eq!(typed.words_of(Key::GuidanceNames), ["CLAUDE.md"]);
+    assert_eq!(typed.words_of(Id::GuidanceNames), ["CLAUDE.md"]);
     // The text names every key that the user may set, so that none is forgotten here.
     for row in FLAGS.iter().filter(|row| row.files != Files::None) {
         assert!(user.contains(&format!("\"{}\"", row.key())), "{}", row.long);
     }
     for row in KEYS.iter().filter(|row| row.files != Files::Project) {
-        assert!(user.contains(&format!("\"{}\"", row.name)), "{}", row.name);
+        assert!(user.contains(&format!("\"{}\"", row.long)), "{}", row.long);
     }
 }
 
