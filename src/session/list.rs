@@ -22,8 +22,9 @@ use crate::json::{Field, FieldError, Tree, Writer};
 use crate::protocol::Message;
 use crate::sort;
 use crate::sys::clock;
+use crate::sys::dir::names;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -99,20 +100,6 @@ pub(super) fn list(disk: &Disk, folder: &Path) -> io::Result<Vec<Listed>> {
 pub(super) fn is_id(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     !name.is_empty() && name.chars().all(plain)
-}
-
-/// Names in a folder that are UTF-8, as all of ours are; none if there is no such folder.
-pub(super) fn names(folder: &Path) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut names = Vec::new();
-    for entry in entries {
-        names.extend(entry?.file_name().into_string());
-    }
-    Ok(names)
 }
 
 /// What the end of a log tells.

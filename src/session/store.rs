@@ -29,6 +29,7 @@ use crate::policy::Profile;
 use crate::sha256::{digest, hex};
 use crate::sort;
 use crate::sys::clock;
+use crate::sys::dir::names;
 use crate::text;
 use std::ffi::OsStr;
 use std::io;
@@ -69,7 +70,7 @@ impl Store {
     /// The sessions of each workspace that has some, to be read.
     pub fn everywhere(state: &Path) -> io::Result<Vec<Store>> {
         let all = state.join("sessions");
-        let mut names = list::names(&all)?;
+        let mut names = names(&all)?;
         sort::by(&mut names, |a, b| a.cmp(b));
         let store = |name: String| Store {
             disk: Disk::default(),
@@ -194,7 +195,7 @@ impl Store {
     /// Removes what kills have left of sessions that were being made or deleted, if it is older than `before`. Returns how many.
     pub fn sweep(&self, before: SystemTime) -> io::Result<usize> {
         let mut swept = 0;
-        for name in list::names(&self.folder)? {
+        for name in names(&self.folder)? {
             let left = name.starts_with(".new-") || name.starts_with(".old-");
             let path = self.folder.join(&name);
             let changed = std::fs::symlink_metadata(&path).and_then(|meta| meta.modified());
@@ -213,7 +214,7 @@ impl Store {
 
     /// Their ids, the oldest first.
     pub fn ids(&self) -> io::Result<Vec<SessionId>> {
-        let mut names = list::names(&self.folder)?;
+        let mut names = names(&self.folder)?;
         names.retain(|name| list::is_id(name) && self.folder.join(name).is_dir());
         sort::by(&mut names, |a, b| a.cmp(b));
         Ok(names.into_iter().map(SessionId).collect())
@@ -223,13 +224,13 @@ impl Store {
     pub fn elsewhere(&self, beginning: &str) -> Option<(SessionId, String)> {
         let all = self.folder.parent().filter(|_| !beginning.is_empty())?;
         let mut found = None;
-        for name in list::names(all).ok()? {
+        for name in names(all).ok()? {
             let folder = all.join(name);
             if folder == self.folder {
                 continue;
             }
             // A file beside the folders has no names in it.
-            for id in list::names(&folder).unwrap_or_default() {
+            for id in names(&folder).unwrap_or_default() {
                 if !id.starts_with(beginning) || id.starts_with('.') {
                     continue;
                 }

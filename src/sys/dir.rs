@@ -19,11 +19,27 @@
 //! Read next: `ignore/walk.rs`.
 
 use super::ffi;
-use std::fs::{File, FileType, OpenOptions};
-use std::io;
+use std::fs::{self, File, FileType, OpenOptions};
+use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+
+/// Names in a folder of ours: those that are UTF-8, as all of ours are; none if there is no such folder.
+pub fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => return Ok(Vec::new()),
+            _ => return Err(error),
+        },
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.extend(entry?.file_name().into_string());
+    }
+    Ok(names)
+}
 
 /// An open folder.
 #[derive(Debug)]

@@ -21,6 +21,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::sort;
+use crate::sys::dir::names;
 use crate::sys::file::open_regular;
 
 use super::workspace::Refusal;
@@ -59,10 +60,9 @@ impl Outputs {
     /// The place of the next command. A folder that cannot be read counts as empty: `Place::create` will say what is wrong, and only
     /// if this output has to be kept.
     pub(super) fn next(&mut self) -> Place {
-        let last = self.last.unwrap_or_else(|| {
-            let kept = kept(&self.folder).unwrap_or_default();
-            kept.last().copied().unwrap_or(0)
-        });
+        let last = self
+            .last
+            .unwrap_or_else(|| kept(&self.folder).last().copied().unwrap_or(0));
         let number = last + 1;
         self.last = Some(number);
         let folder = self.folder.clone();
@@ -81,7 +81,7 @@ impl Outputs {
     }
 
     fn missing(&self, number: u64) -> String {
-        let kept = kept(&self.folder).unwrap_or_default();
+        let kept = kept(&self.folder);
         let named: Vec<_> = kept.iter().rev().take(NAMED).rev().collect();
         let named: Vec<_> = named
             .iter()
@@ -110,7 +110,7 @@ impl Drop for Outputs {
             return;
         }
         // What cannot be removed stays in a temporary folder that the system empties; nobody is left to tell.
-        for number in kept(&self.folder).unwrap_or_default() {
+        for number in kept(&self.folder) {
             let _ = fs::remove_file(self.folder.join(number.to_string()));
         }
         let _ = fs::remove_dir(&self.folder);
@@ -136,20 +136,15 @@ impl Place {
     }
 }
 
-/// The numbers of kept outputs, ascending; none if there is no folder.
-fn kept(folder: &Path) -> io::Result<Vec<u64>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
+/// The numbers of kept outputs, ascending. A folder that cannot be read counts as empty.
+fn kept(folder: &Path) -> Vec<u64> {
+    // `007` and `+7` are not names that we give.
+    let number = |name: &String| {
+        let number: u64 = name.parse().ok()?;
+        (number.to_string() == *name).then_some(number)
     };
-    let mut numbers = Vec::new();
-    for entry in entries {
-        let name = entry?.file_name();
-        let number = name.to_str().and_then(|name| name.parse().ok());
-        // `007` and `+7` are not names that we give.
-        numbers.extend(number.filter(|number: &u64| name.to_str() == Some(&number.to_string())));
-    }
+    let names = names(folder).unwrap_or_default();
+    let mut numbers: Vec<u64> = names.iter().filter_map(number).collect();
     sort::by(&mut numbers, Ord::cmp);
-    Ok(numbers)
+    numbers
 }

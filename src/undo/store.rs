@@ -24,6 +24,7 @@ use super::entry::Entry;
 use crate::json::Writer;
 use crate::sha256::{digest, hex};
 use crate::sort;
+use crate::sys::dir::names;
 use crate::sys::{clock, file};
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -364,21 +365,6 @@ impl Session {
 /// `000012`; sorts as the numbers do up to a million.
 fn entry_name(number: u64) -> String {
     format!("{number:06}")
-}
-
-/// Names in a folder that are UTF-8, as all of ours are; none if there is no such folder.
-fn names(folder: &Path) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut names = Vec::new();
-    for entry in entries {
-        names.extend(entry?.file_name().into_string());
-    }
-    Ok(names)
 }
 
 /// A file of ours that must not exist yet, to append to.
