@@ -61,7 +61,7 @@ const GLOB_REACH: Reach = Reach {
 const BUFFER_BYTES: usize = 32 << 10;
 
 /// How much is looked at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Reach {
     /// Entries seen, shown or not.
     entries: u64,
@@ -103,16 +103,21 @@ impl Listing {
             None => (DEPTH, REACH),
             Some(globs) => (globs.depth.unwrap_or(u64::MAX), GLOB_REACH),
         };
-        let (depth, most) = (depth.unwrap_or(usual), most.min(MAX_ENTRIES));
-        let mut tree = Tree::new(depth, most, toolbox.limits.read_bytes, hidden, reach);
-        tree.globs = globs;
-        tree.closed_to_us = workspace.closed();
         Ok(Listing {
             path,
             folder,
             root: workspace.root().to_path_buf(),
             user_rules: toolbox.ignore_rules.clone(),
-            tree,
+            tree: Tree {
+                depth: depth.unwrap_or(usual),
+                most: most.min(MAX_ENTRIES),
+                room: toolbox.limits.read_bytes,
+                hidden,
+                reach,
+                globs,
+                closed_to_us: workspace.closed(),
+                ..Tree::default()
+            },
         })
     }
 
@@ -173,7 +178,7 @@ struct Node {
     children: Vec<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Tree {
     nodes: Vec<Node>,
     depth: u64,
@@ -221,31 +226,9 @@ struct Content {
 }
 
 impl Tree {
-    fn new(depth: u64, most: u64, room: u64, hidden: bool, reach: Reach) -> Tree {
-        Tree {
-            nodes: Vec::new(),
-            depth,
-            most,
-            room,
-            full: false,
-            hidden,
-            reach,
-            globs: None,
-            closed_to_us: Vec::new(),
-            problems: Vec::new(),
-            buffer: vec![0; BUFFER_BYTES],
-            seen: 0,
-            total: 0,
-            left_out: 0,
-            ignored: 0,
-            cut: false,
-            odd_names: false,
-            closed: false,
-        }
-    }
-
     /// Level by level, until it is cancelled; returns the entries of the folder itself.
     fn run(&mut self, folder: &Path, levels: Levels, cancel: &Cancel) -> io::Result<Vec<usize>> {
+        self.buffer.resize(BUFFER_BYTES, 0);
         let below = with_slash(folder).len();
         let (mut top, mut opened) = (Vec::new(), 0);
         let mut queue = VecDeque::from([Waiting {
@@ -543,7 +526,13 @@ mod tests {
             fs::create_dir_all(root.join(name)).expect("folder");
             fs::write(root.join(name).join("x"), "").expect("file");
         }
-        let mut tree = Tree::new(9, 2, 1_000, false, Reach { entries, folders });
+        let mut tree = Tree {
+            depth: 9,
+            most: 2,
+            room: 1_000,
+            reach: Reach { entries, folders },
+            ..Tree::default()
+        };
         let top = tree.run(&root, Levels::default(), &Cancel::new().expect("switch"));
         fs::remove_dir_all(&root).expect("removes");
         let mut out = String::new();

@@ -132,16 +132,14 @@ impl Search {
         &self,
         file: &File,
         name: &str,
-        kept: Kept,
+        mut kept: Kept,
         limits: &ignore::Limits<'_>,
     ) -> Result<Found, String> {
-        let mut found = Found::new(kept);
         let mut hits = self.hits(name.to_string());
         let end = Scan::default().file(file, &self.regex, limits, Some(&mut |line| hits.add(line)));
-        found.files = 1;
-        match end {
-            Ok(End::Searched { .. }) => {}
-            Ok(End::Stopped(stop)) => found.stop = Some(stop),
+        let stop = match end {
+            Ok(End::Searched { .. }) => None,
+            Ok(End::Stopped(stop)) => Some(stop),
             Ok(End::Binary(what)) => {
                 return Err(format!(
                     "`{name}` is {what}, and search_text searches text only. Use run_command with a program that understands it."
@@ -152,11 +150,19 @@ impl Search {
                     "`{name}` cannot be read: {error}. Search another file, or ask the user to mend this one."
                 ));
             }
-        }
+        };
         if hits.file.count > 0 {
-            found.kept.take(0, hits.file);
+            kept.take(0, hits.file);
         }
-        Ok(found)
+        Ok(Found {
+            kept,
+            stop,
+            files: 1,
+            binary: 0,
+            hidden: 0,
+            ignored: 0,
+            said: Vec::new(),
+        })
     }
 
     fn tree(
@@ -214,18 +220,20 @@ impl Search {
             }
         });
         let (kept, mut unreadable) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut found = Found::new(kept);
-        found.stop = stop;
-        found.files = workers.iter().map(|worker| worker.files).sum();
-        found.binary = workers.iter().map(|worker| worker.binary).sum();
-        (found.hidden, found.ignored) = (walk.hidden(), walk.ignored());
         sort::by_key(&mut unreadable, |(number, _, _)| *number);
         let files = unreadable
             .iter()
             .map(|(_, file, error)| (path(file), error));
         let (problems, more) = walk.problems();
-        found.said = said(problems, more, &options.root, files.collect());
-        Ok(found)
+        Ok(Found {
+            kept,
+            stop,
+            files: workers.iter().map(|worker| worker.files).sum(),
+            binary: workers.iter().map(|worker| worker.binary).sum(),
+            hidden: walk.hidden(),
+            ignored: walk.ignored(),
+            said: said(problems, more, &options.root, files.collect()),
+        })
     }
 
     fn hits(&self, path: String) -> Hits {
@@ -402,20 +410,6 @@ struct Found {
     ignored: u64,
     /// Sentences on what could not be read or understood.
     said: Vec<String>,
-}
-
-impl Found {
-    fn new(kept: Kept) -> Found {
-        Found {
-            kept,
-            stop: None,
-            files: 0,
-            binary: 0,
-            hidden: 0,
-            ignored: 0,
-            said: Vec::new(),
-        }
-    }
 }
 
 fn compile(pattern: &str, literal: bool) -> Result<Regex, Refusal> {

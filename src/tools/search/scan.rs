@@ -27,6 +27,7 @@ use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 
 use crate::tools::content::{BOM, not_text};
+use crate::tools::unified::line_start;
 
 /// Room for most files, and for the second-level cache.
 const BUFFER_BYTES: usize = 128 << 10;
@@ -35,7 +36,7 @@ const MAX_LINE_BYTES: usize = 1 << 20;
 /// What a piece repeats of the one before.
 const OVERLAP_BYTES: usize = 64 << 10;
 /// A character has at most so many.
-const CHAR_BYTES: usize = 4;
+pub(super) const CHAR_BYTES: usize = 4;
 /// Reads that end at such a boundary may go on.
 const PAGE_BYTES: usize = 4 << 10;
 
@@ -244,14 +245,8 @@ fn bytes_left(file: &File, read: usize) -> io::Result<u64> {
 }
 
 /// Where the character begins that `at` lies in.
-fn char_start(bytes: &[u8], at: usize) -> usize {
+pub(super) fn char_start(bytes: &[u8], at: usize) -> usize {
     let near = (0..=at).rev().take(CHAR_BYTES);
     let mut starts = near.filter(|at| bytes[*at] & 0xc0 != 0x80);
     starts.next().unwrap_or(at)
-}
-
-/// Where the line begins that `at` lies in or behind.
-fn line_start(bytes: &[u8], at: usize) -> usize {
-    let before = bytes[..at].iter().rposition(|b| *b == b'\n');
-    before.map_or(0, |line_feed| line_feed + 1)
 }

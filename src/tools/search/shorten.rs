@@ -10,6 +10,7 @@
 //!
 //! Limits: [`LINE_CHARS`] characters, and `…` where something is left out.
 
+use super::scan::{CHAR_BYTES, char_start};
 use crate::text;
 use std::ops::Range;
 
@@ -17,8 +18,6 @@ use std::ops::Range;
 pub(super) const LINE_CHARS: usize = 200;
 /// Bytes before the match that are shown of a longer line.
 const BEFORE_BYTES: usize = 50;
-/// A character has at most so many.
-const CHAR_BYTES: usize = 4;
 
 /// The line, or the piece of it around the match.
 pub(super) fn shorten(line: &[u8], found: &Range<usize>) -> String {
@@ -31,11 +30,7 @@ pub(super) fn shorten(line: &[u8], found: &Range<usize>) -> String {
     // A match near the end: the room behind it goes to what is before it.
     let last = line.len().saturating_sub(LINE_CHARS);
     let begin = found.start.saturating_sub(BEFORE_BYTES).min(last);
-    let begin = (0..=begin)
-        .rev()
-        .take(CHAR_BYTES)
-        .find(|at| line[*at] & 0xc0 != 0x80)
-        .unwrap_or(begin);
+    let begin = char_start(line, begin);
     let end = (begin + LINE_CHARS * CHAR_BYTES).min(line.len());
     let piece = text::repair(&line[begin..end]);
     let cut = piece.char_indices().nth(LINE_CHARS);
