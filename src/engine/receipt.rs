@@ -148,9 +148,9 @@ impl Tally {
                 None => format!("last command was ended early: {command}"),
             });
         }
-        let has_code = answer
-            .lines()
-            .any(|line| line.trim_start().starts_with("```"));
+        // Searched for before an answer of megabytes is read line by line.
+        let begins = |line: &str| line.trim_start().starts_with("```");
+        let has_code = answer.contains("```") && answer.lines().any(begins);
         (has_code && self.files.is_empty()).then(|| "nothing was changed".to_string())
     }
 }

@@ -72,13 +72,17 @@ const ORPHANS: [&str; 3] = ["</tool_call>", "</function>", "</tool_calls>"];
 
 /// Looks at the assembled content of a complete reply without calls.
 pub fn recover(content: &str, offered: &[&str], text_style: bool) -> Recovered {
-    let begin = prose::lines(content).find_map(|line| {
-        let text = line.text.trim_start();
-        let begins = [TOOL_CALL, FUNCTION, MARKER]
-            .iter()
-            .any(|mark| text.starts_with(mark));
-        begins.then(|| line.start + line.text.len() - text.len())
-    });
+    let marks = [TOOL_CALL, FUNCTION, MARKER];
+    let first_marked = || {
+        prose::lines(content).find_map(|line| {
+            let text = line.text.trim_start();
+            let begins = marks.iter().any(|mark| text.starts_with(mark));
+            begins.then(|| line.start + line.text.len() - text.len())
+        })
+    };
+    // Asked first, since that is a search, and to read an answer of megabytes line by line is not.
+    let is_marked = marks.iter().any(|mark| content.contains(mark));
+    let begin = is_marked.then(first_marked).flatten();
     let found = match begin {
         Some(begin) => sequence(&content[begin..], offered, text_style).map(|calls| (calls, begin)),
         None => match whole_answer(content, offered, text_style) {
