@@ -3,11 +3,11 @@
 //!
 //! ```text
 //! Title, TurnStarted, User …   save     then the request leaves, or the one for a checkpoint
-//! Assistant                    save     then its calls are taken up
+//! Assistant with calls         save     then they are taken up
 //! Decision                     save     then the command runs
 //! Edit                         save     then the file is replaced
 //! Tool                         save     then its result is told
-//! Receipt                      save     then the turn has ended
+//! Assistant, Receipt           save     then the turn has ended
 //! ```
 //!
 //! A new session that cannot be made (a read-only disk) is said once and kept in memory.
@@ -67,30 +67,20 @@ impl Engine {
         self.on_record = Some(turn);
     }
 
-    /// The turn has ended. A request that never got on record has no end there either.
-    pub(super) fn record_receipt(&mut self, turn: TurnId, receipt: Receipt) {
+    /// The turn has ended; its last reply, if that made no calls, comes to the disk with the receipt. A request that never got on record has
+    /// no end there either. `Err`: what is on record is not safe.
+    pub(super) fn record_receipt(&mut self, turn: TurnId, receipt: Receipt) -> Result<(), String> {
         if self.on_record != Some(turn) {
-            return;
+            return Ok(());
         }
-        let status = receipt.status.clone();
         self.record(Record::Receipt { turn, receipt });
         let Some(log) = self.log() else {
-            return;
+            return Ok(());
         };
-        let told = commit(log).or_else(|error| beside(log, error));
-        match told {
-            Ok(told) => {
-                told.into_iter().for_each(|event| self.emit(event));
-                self.tell_consumed();
-            }
-            // The turn ended for exactly this, and says so.
-            Err(reason)
-                if status
-                    == (Status::NotSaved {
-                        reason: reason.clone(),
-                    }) => {}
-            Err(text) => self.notice(Level::Error, text),
-        }
+        let told = commit(log).or_else(|error| beside(log, error))?;
+        told.into_iter().for_each(|event| self.emit(event));
+        self.tell_consumed();
+        Ok(())
     }
 }
 

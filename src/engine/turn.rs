@@ -358,8 +358,16 @@ impl Engine {
         self.end_goal(&receipt);
         // The answer is in the log already, as the model's last message.
         let answer = std::mem::take(&mut receipt.answer);
-        self.record_receipt(turn, receipt.clone());
+        let saved = self.record_receipt(turn, receipt.clone());
         receipt.answer = answer;
+        match (saved, &receipt.status) {
+            (Ok(()), _) => {}
+            // The answer is told in any case.
+            (Err(reason), Status::Done) => receipt.status = Status::NotSaved { reason },
+            // The turn ended for exactly this, and says so.
+            (Err(reason), Status::NotSaved { reason: told }) if reason == *told => {}
+            (Err(text), _) => self.notice(Level::Error, text),
+        }
         self.emit(Event::TurnEnded { turn, receipt });
     }
 
@@ -510,7 +518,12 @@ impl Engine {
         };
         self.append(message);
         self.see_reply();
-        if let Err(end) = self.save() {
+        // Of one without calls nothing comes but the end of the turn, or another request: either is saved.
+        let saved = match reply.calls.is_empty() {
+            true => Ok(()),
+            false => self.save(),
+        };
+        if let Err(end) = saved {
             let reason = "the session could not be saved".to_string();
             for call in &reply.calls {
                 self.record_result(call, &call::cancelled(&format!("not run: {reason}")));

@@ -126,7 +126,8 @@ fn each_step_is_on_the_disk_before_the_next_is_made() {
             format!("call ended: {written}"),
             format!("call ended: {ran}"),
             format!("sent: {ran}"),
-            format!("replied: {ran} assistant"),
+            // A reply that calls nothing comes to the disk with the receipt.
+            format!("replied: {ran}"),
             format!("turn ended: {end}"),
         ]
     );
@@ -228,6 +229,29 @@ fn what_cannot_be_saved_is_said_once() {
     let Some(Event::TurnEnded { receipt, .. }) = events.last() else {
         panic!("{events:#?}");
     };
+    let Status::NotSaved { reason } = &receipt.status else {
+        panic!("{receipt:#?}");
+    };
+    assert!(reason.contains("current.new`"), "{reason}");
+    let is_notice = |event: &&Event| matches!(event, Event::Notice { .. });
+    assert_eq!(events.iter().find(is_notice), None);
+    run.finish();
+}
+
+#[test]
+fn an_answer_that_cannot_be_saved_is_told_and_the_turn_says_that_it_is_not() {
+    let watch: Watch = Box::new(|sessions, stage| {
+        if let Stage::Reply(_) = stage {
+            let folder = session(sessions).expect("kept");
+            fs::create_dir_all(folder.join("current.new/x")).expect("in the way");
+        }
+    });
+    let (run, _) = start(Scene::new(vec![says("forty-two")]), watch);
+    let events = run.turn("what is it?");
+    let Some(Event::TurnEnded { receipt, .. }) = events.last() else {
+        panic!("{events:#?}");
+    };
+    assert_eq!(receipt.answer.as_str(), "forty-two");
     let Status::NotSaved { reason } = &receipt.status else {
         panic!("{receipt:#?}");
     };
