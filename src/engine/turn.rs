@@ -368,7 +368,10 @@ impl Engine {
             (Err(reason), Status::NotSaved { reason: told }) if reason == *told => {}
             (Err(text), _) => self.notice(Level::Error, text),
         }
-        self.emit(Event::TurnEnded { turn, receipt });
+        // Told first: what a tap writes at the end of a turn, nobody waits for.
+        let ended = Event::TurnEnded { turn, receipt };
+        (self.emit)(ended.clone());
+        self.tap.see(&Stage::Event(&ended));
     }
 
     fn work(&mut self, turn: &mut Turn, id: TurnId, task: &Task) -> Flow<Infallible> {

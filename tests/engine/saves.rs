@@ -118,6 +118,7 @@ fn each_step_is_on_the_disk_before_the_next_is_made() {
     let written = format!("{replied} decision edit tool");
     let ran = format!("{written} decision tool");
     let end = format!("{ran} assistant receipt");
+    run.finish();
     assert_eq!(
         *seen.lock().expect("lock"),
         [
@@ -144,7 +145,6 @@ fn each_step_is_on_the_disk_before_the_next_is_made() {
         .to_string_lossy()
         .into_owned();
     assert_eq!(saved, Some((name, end.split(' ').count() as u64)));
-    run.finish();
 }
 
 #[test]
