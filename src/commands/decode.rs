@@ -23,13 +23,15 @@
 //!
 //! Read next: the module named by the stage: `http/body.rs`, `lines/ndjson.rs`, `lines/sse.rs`, `json/token.rs`, `text/sanitize.rs`.
 
+use super::wrong;
 use crate::config::{Id, Source, Typed, UsageError, current_folder, nearest, settings, utf8};
 use crate::headless::out::{Out, exit, with_stdout};
 use crate::http::{BodyDecoder, Framing, Limits};
 use crate::json::{Token, Tokens};
-use crate::lines::{self, Ndjson, Sse};
+use crate::lines::{self, Event, Ndjson, Sse};
 use crate::text::{self, Utf8, counted};
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read, Write};
 
@@ -42,27 +44,38 @@ const DOCUMENT_BYTES: usize = 64 << 20;
 /// Characters of the last column.
 const SHOWN_CHARS: usize = 64;
 
-/// The decoders, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Chunked,
-    Ndjson,
-    Sse,
-    Json,
-    Sanitize,
+/// A decoder.
+struct Stage {
+    name: &'static str,
+    /// What its third column has.
+    column: &'static str,
+    /// Shows the steps; the verdict.
+    decode: fn(&mut Input, &mut Rows<'_>) -> Result<String, Stop>,
 }
 
-const STAGES: &[(&str, Stage)] = &[
-    ("chunked", Stage::Chunked),
-    ("ndjson", Stage::Ndjson),
-    ("sse", Stage::Sse),
-    ("json", Stage::Json),
-    ("sanitize", Stage::Sanitize),
+const fn stage(
+    name: &'static str,
+    column: &'static str,
+    decode: fn(&mut Input, &mut Rows<'_>) -> Result<String, Stop>,
+) -> Stage {
+    Stage {
+        name,
+        column,
+        decode,
+    }
+}
+
+const STAGES: &[Stage] = &[
+    stage("chunked", "state", chunked),
+    stage("ndjson", "record", ndjson),
+    stage("sse", "event", sse),
+    stage("json", "token", json),
+    stage("sanitize", "line", sanitize),
 ];
 
 /// Their names.
 pub(super) fn stages() -> impl Iterator<Item = &'static str> {
-    STAGES.iter().map(|(name, _)| *name)
+    STAGES.iter().map(|stage| stage.name)
 }
 
 /// Reads what is to be decoded, and shows it.
@@ -70,12 +83,7 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     let (stage, file) = match typed.words.as_slice() {
         [stage] => (stage, None),
         [stage, file] => (stage, Some(file)),
-        words => {
-            return Err(UsageError::Words {
-                command: typed.command,
-                extra: words.get(2).map(|word| word.to_string_lossy().into_owned()),
-            });
-        }
+        words => return Err(wrong(typed, words.get(2))),
     };
     let stage = find(utf8(stage, "the stage")?)?;
     let quiet = typed.is_on(Id::Quiet);
@@ -83,55 +91,63 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
     let mut fault = None;
     let code = with_stdout(|out| {
         let mut rows = Rows { out, quiet };
-        rows.head(stage)?;
-        let shown = match stage {
-            Stage::Chunked => chunked(&mut input, &mut rows),
-            Stage::Ndjson => ndjson(&mut input, &mut rows),
-            Stage::Sse => sse(&mut input, &mut rows),
-            Stage::Json => json(&mut input, &mut rows),
-            Stage::Sanitize => sanitize(&mut input, &mut rows),
-        };
-        match shown {
-            Ok(accepted) => Ok(if accepted { exit::DONE } else { exit::FAILED }),
-            Err(Trouble::Output(error)) => Err(error),
-            Err(Trouble::Input(error)) => {
+        rows.head(stage.column)?;
+        match (stage.decode)(&mut input, &mut rows) {
+            Ok(text) => {
+                rows.verdict(&text)?;
+                Ok(exit::DONE)
+            }
+            Err(Stop::Refused(why)) => {
+                rows.verdict(&format!("refused: {why}"))?;
+                Ok(exit::FAILED)
+            }
+            Err(Stop::Output(error)) => Err(error),
+            Err(Stop::Input(error)) => {
                 fault = Some(error);
                 Ok(exit::USAGE)
             }
         }
     });
     match fault {
-        Some(error) => Err(input.fault(&error)),
+        Some(error) => Err(unreadable(&input.name, &error)),
         None => Ok(code),
     }
 }
 
-fn find(name: &str) -> Result<Stage, UsageError> {
-    let known = STAGES.iter().find(|(known, _)| *known == name);
-    known.map(|(_, stage)| *stage).ok_or_else(|| {
-        let names: Vec<&str> = STAGES.iter().map(|(name, _)| *name).collect();
-        let near = nearest(name, STAGES.iter().map(|(name, _)| *name));
-        let near = near
-            .map(|near| format!("; the nearest is {near}"))
-            .unwrap_or_default();
+fn find(name: &str) -> Result<&'static Stage, UsageError> {
+    let known = STAGES.iter().find(|stage| stage.name == name);
+    known.ok_or_else(|| {
+        let names: Vec<&str> = stages().collect();
+        let near = nearest(name, stages()).map(|near| format!("; the nearest is {near}"));
         UsageError::BadValue {
             source: Source::Flag("zcoder decode"),
             value: name.to_string(),
-            expected: format!("one of {}{near}", names.join(", ")),
+            expected: format!("one of {}{}", names.join(", "), near.unwrap_or_default()),
         }
     })
 }
 
-/// The two ends can fail, and only one of them is the user's file.
-enum Trouble {
+/// What ends a decoder early. The two ends can fail, and only one of them is the user's file.
+enum Stop {
     Input(io::Error),
     Output(io::Error),
+    Refused(String),
 }
 
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Trouble {
-        Trouble::Output(error)
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Output(error)
     }
+}
+
+impl From<lines::Error> for Stop {
+    fn from(error: lines::Error) -> Stop {
+        refused(error)
+    }
+}
+
+fn refused(error: impl Display) -> Stop {
+    Stop::Refused(error.to_string())
 }
 
 /// A file, or standard input.
@@ -149,7 +165,7 @@ impl Input {
                 let name = path.display().to_string();
                 match File::open(&path) {
                     Ok(file) => (name, Box::new(file)),
-                    Err(error) => return Err(fault(&name, &error)),
+                    Err(error) => return Err(unreadable(&name, &error)),
                 }
             }
             _ => ("-".to_string(), Box::new(io::stdin())),
@@ -162,22 +178,18 @@ impl Input {
     }
 
     /// The next piece; empty at the end.
-    fn read(&mut self) -> Result<&mut [u8], Trouble> {
+    fn read(&mut self) -> Result<&mut [u8], Stop> {
         loop {
             match self.reader.read(&mut self.buffer) {
                 Ok(n) => return Ok(&mut self.buffer[..n]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Trouble::Input(error)),
+                Err(error) => return Err(Stop::Input(error)),
             }
         }
     }
-
-    fn fault(&self, error: &io::Error) -> UsageError {
-        fault(&self.name, error)
-    }
 }
 
-fn fault(name: &str, error: &io::Error) -> UsageError {
+fn unreadable(name: &str, error: &io::Error) -> UsageError {
     UsageError::File {
         source: Source::Flag("zcoder decode"),
         file: name.to_string(),
@@ -192,18 +204,15 @@ struct Rows<'o> {
 }
 
 impl Rows<'_> {
-    fn head(&mut self, stage: Stage) -> io::Result<()> {
-        let state = match stage {
-            Stage::Chunked => "state",
-            Stage::Ndjson => "record",
-            Stage::Sse => "event",
-            Stage::Json => "token",
-            Stage::Sanitize => "line",
-        };
+    fn head(&mut self, column: &str) -> io::Result<()> {
         if self.quiet {
             return Ok(());
         }
-        writeln!(self.out, "{:>8} {:>7}  {state:<10} what", "offset", "bytes")
+        writeln!(
+            self.out,
+            "{:>8} {:>7}  {column:<10} what",
+            "offset", "bytes"
+        )
     }
 
     fn row(&mut self, offset: usize, bytes: usize, state: &str, what: &[u8]) -> io::Result<()> {
@@ -232,11 +241,9 @@ fn shown(bytes: &[u8]) -> String {
 }
 
 /// One byte at a time, so that the decoder's state before each can be shown; it gives the same at any cut.
-fn chunked(input: &mut Input, rows: &mut Rows<'_>) -> Result<bool, Trouble> {
-    let mut decoder = match BodyDecoder::new(Framing::Chunked, Limits::default()) {
-        Ok(decoder) => decoder,
-        Err(error) => return refused(rows, &error.to_string()),
-    };
+fn chunked(input: &mut Input, rows: &mut Rows<'_>) -> Result<String, Stop> {
+    let decoder = BodyDecoder::new(Framing::Chunked, Limits::default());
+    let mut decoder = decoder.map_err(refused)?;
     let (mut offset, mut body) = (0, 0);
     // Bytes that were read in the same state.
     let (mut run, mut state) = (Vec::new(), decoder.state());
@@ -252,168 +259,114 @@ fn chunked(input: &mut Input, rows: &mut Rows<'_>) -> Result<bool, Trouble> {
                 state = decoder.state();
             }
             if decoder.is_done() {
-                rows.verdict(&format!(
+                return Ok(format!(
                     "complete: {body} body bytes; more bytes follow at {offset}"
-                ))?;
-                return Ok(true);
+                ));
             }
             run.push(*byte);
             let fed = decoder.feed(std::slice::from_mut(byte), &mut |data| body += data.len());
             offset += 1;
             if let Err(error) = fed {
                 rows.row(offset - run.len(), run.len(), state, &run)?;
-                return refused(rows, &error.to_string());
+                return Err(refused(error));
             }
         }
     }
     if !run.is_empty() {
         rows.row(offset - run.len(), run.len(), state, &run)?;
     }
-    match decoder.finish() {
-        Ok(()) => {
-            rows.verdict(&format!("complete: {body} body bytes"))?;
-            Ok(true)
-        }
-        Err(error) => refused(rows, &error.to_string()),
-    }
-}
-
-fn refused(rows: &mut Rows<'_>, why: &str) -> Result<bool, Trouble> {
-    rows.verdict(&format!("refused: {why}"))?;
-    Ok(false)
+    decoder.finish().map_err(refused)?;
+    Ok(format!("complete: {body} body bytes"))
 }
 
 /// Line by line, so that the offset of each record's line is known.
-fn ndjson(input: &mut Input, rows: &mut Rows<'_>) -> Result<bool, Trouble> {
-    enum Stop {
-        Lines(lines::Error),
-        Trouble(Trouble),
-        Json(String),
-    }
-    impl From<lines::Error> for Stop {
-        fn from(error: lines::Error) -> Stop {
-            Stop::Lines(error)
-        }
-    }
+fn ndjson(input: &mut Input, rows: &mut Rows<'_>) -> Result<String, Stop> {
     let mut splitter = Ndjson::new(RECORD_BYTES);
     let (mut offset, mut start, mut records) = (0, 0, 0);
     let mut show = |start: usize, record: &[u8]| -> Result<(), Stop> {
         records += 1;
-        let number = records.to_string();
-        rows.row(start, record.len(), &number, record)
-            .map_err(|e| Stop::Trouble(e.into()))?;
+        rows.row(start, record.len(), &records.to_string(), record)?;
         let mut tokens = Tokens::new(record);
         loop {
             match tokens.next() {
                 Ok(Token::End) => return Ok(()),
                 Ok(_) => {}
-                Err(error) => return Err(Stop::Json(format!("record {number}: {error}"))),
+                Err(error) => return Err(refused(format!("record {records}: {error}"))),
             }
         }
     };
-    let mut feed = || -> Result<(), Stop> {
-        loop {
-            let piece = input.read().map_err(Stop::Trouble)?;
-            if piece.is_empty() {
-                return splitter.finish(&mut |record| show(start, record));
-            }
-            for line in piece.split_inclusive(|b| *b == b'\n') {
-                offset += line.len();
-                splitter.feed(line, &mut |record| show(start, record))?;
-                if line.ends_with(b"\n") {
-                    start = offset;
-                }
+    loop {
+        let piece = input.read()?;
+        if piece.is_empty() {
+            splitter.finish(&mut |record| show(start, record))?;
+            return Ok(format!("complete: {records} records"));
+        }
+        for line in piece.split_inclusive(|b| *b == b'\n') {
+            offset += line.len();
+            splitter.feed(line, &mut |record| show(start, record))?;
+            if line.ends_with(b"\n") {
+                start = offset;
             }
         }
-    };
-    match feed() {
-        Ok(()) => {
-            rows.verdict(&format!("complete: {records} records"))?;
-            Ok(true)
-        }
-        Err(Stop::Trouble(trouble)) => Err(trouble),
-        Err(Stop::Lines(error)) => refused(rows, &error.to_string()),
-        Err(Stop::Json(why)) => refused(rows, &why),
     }
 }
 
-fn sse(input: &mut Input, rows: &mut Rows<'_>) -> Result<bool, Trouble> {
+fn sse(input: &mut Input, rows: &mut Rows<'_>) -> Result<String, Stop> {
     let mut decoder = Sse::new(RECORD_BYTES);
     let (mut offset, mut start, mut count) = (0, 0, 0);
     let mut events = Vec::new();
+    let mut show = |offset: usize, events: &mut Vec<Event>| -> io::Result<()> {
+        for event in events.drain(..) {
+            count += 1;
+            rows.row(start, offset - start, &event.name, event.data.as_bytes())?;
+            start = offset;
+        }
+        Ok(())
+    };
     loop {
         let piece = input.read()?;
-        let last = piece.is_empty();
-        let fed = match last {
-            true => decoder.finish(&mut events),
-            false => Ok(()),
-        };
-        let mut lines = piece.split_inclusive(|b| *b == b'\n' || *b == b'\r');
-        let mut fed = fed;
-        loop {
-            if let Err(error) = fed {
-                return refused(rows, &error.to_string());
-            }
-            for event in events.drain(..) {
-                count += 1;
-                rows.row(start, offset - start, &event.name, event.data.as_bytes())?;
-                start = offset;
-            }
-            let Some(line) = lines.next() else {
-                break;
-            };
-            offset += line.len();
-            fed = decoder.feed(line, &mut events);
+        if piece.is_empty() {
+            decoder.finish(&mut events).map_err(refused)?;
+            show(offset, &mut events)?;
+            return Ok(format!("complete: {}", counted(count, "event")));
         }
-        if last {
-            rows.verdict(&format!("complete: {}", counted(count, "event")))?;
-            return Ok(true);
+        for line in piece.split_inclusive(|b| *b == b'\n' || *b == b'\r') {
+            offset += line.len();
+            decoder.feed(line, &mut events).map_err(refused)?;
+            show(offset, &mut events)?;
         }
     }
 }
 
 /// The whole text: a document is one value, and its error may be at the end.
-fn json(input: &mut Input, rows: &mut Rows<'_>) -> Result<bool, Trouble> {
+fn json(input: &mut Input, rows: &mut Rows<'_>) -> Result<String, Stop> {
     let mut document = Vec::new();
-    (&mut input.reader)
-        .take(DOCUMENT_BYTES as u64 + 1)
-        .read_to_end(&mut document)
-        .map_err(Trouble::Input)?;
+    let mut bounded = (&mut input.reader).take(DOCUMENT_BYTES as u64 + 1);
+    bounded.read_to_end(&mut document).map_err(Stop::Input)?;
     if document.len() > DOCUMENT_BYTES {
-        return refused(
-            rows,
-            &format!("more than {}", counted(DOCUMENT_BYTES as u64, "byte")),
-        );
+        let limit = counted(DOCUMENT_BYTES as u64, "byte");
+        return Err(refused(format!("more than {limit}")));
     }
     let mut tokens = Tokens::new(&document);
     let mut count = 0u64;
     loop {
         let before = tokens.offset();
-        match tokens.next() {
-            Ok(Token::End) => {
-                rows.verdict(&format!(
-                    "accepted: {}, {}",
-                    counted(count, "token"),
-                    counted(document.len() as u64, "byte")
-                ))?;
-                return Ok(true);
-            }
-            Ok(token) => {
-                count += 1;
-                let end = tokens.offset();
-                // White space, the comma before a value and the colon after a name are consumed with it.
-                let skip = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b',' | b':');
-                let raw = &document[before..end];
-                let lead = raw.iter().take_while(|b| skip(b)).count();
-                let tail = raw[lead..].iter().rev().take_while(|b| skip(b)).count();
-                let shown = &raw[lead..raw.len() - tail];
-                rows.row(before + lead, shown.len(), kind(token), shown)?;
-            }
-            Err(error) => {
-                let (line, column) = error.line_column(&document);
-                return refused(rows, &format!("line {line}, column {column}: {error}"));
-            }
+        let token = tokens.next().map_err(|error| {
+            let (line, column) = error.line_column(&document);
+            refused(format!("line {line}, column {column}: {error}"))
+        })?;
+        if token == Token::End {
+            let bytes = counted(document.len() as u64, "byte");
+            return Ok(format!("accepted: {}, {bytes}", counted(count, "token")));
         }
+        count += 1;
+        // White space, the comma before a value and the colon after a name are consumed with it.
+        let skip = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b',' | b':');
+        let raw = &document[before..tokens.offset()];
+        let lead = raw.iter().take_while(|b| skip(b)).count();
+        let tail = raw[lead..].iter().rev().take_while(|b| skip(b)).count();
+        let shown = &raw[lead..raw.len() - tail];
+        rows.row(before + lead, shown.len(), kind(token), shown)?;
     }
 }
 
@@ -433,24 +386,10 @@ fn kind(token: Token<'_>) -> &'static str {
 }
 
 /// Line by line: what came, and what a terminal would get.
-fn sanitize(input: &mut Input, rows: &mut Rows<'_>) -> Result<bool, Trouble> {
+fn sanitize(input: &mut Input, rows: &mut Rows<'_>) -> Result<String, Stop> {
     let mut decoder = Utf8::default();
     let mut text = String::new();
-    let (mut offset, mut number) = (0, 0u64);
-    let mut changed = 0u64;
-    let mut show = |line: &str, offset: &mut usize, rows: &mut Rows<'_>| -> io::Result<()> {
-        number += 1;
-        let plain = text::plain(line);
-        if plain != line {
-            changed += 1;
-            rows.row(*offset, line.len(), &number.to_string(), line.as_bytes())?;
-            rows.row(*offset, plain.len(), "  plain", plain.as_bytes())?;
-        } else {
-            rows.row(*offset, line.len(), &number.to_string(), line.as_bytes())?;
-        }
-        *offset += line.len();
-        Ok(())
-    };
+    let (mut offset, mut number, mut changed) = (0, 0u64, 0u64);
     loop {
         let piece = input.read()?;
         let last = piece.is_empty();
@@ -466,15 +405,20 @@ fn sanitize(input: &mut Input, rows: &mut Rows<'_>) -> Result<bool, Trouble> {
         };
         let rest = text.split_off(whole);
         for line in text.split_inclusive('\n') {
-            show(line, &mut offset, rows)?;
+            number += 1;
+            rows.row(offset, line.len(), &number.to_string(), line.as_bytes())?;
+            let plain = text::plain(line);
+            if plain != line {
+                changed += 1;
+                rows.row(offset, plain.len(), "  plain", plain.as_bytes())?;
+            }
+            offset += line.len();
         }
         text = rest;
         if last {
-            break;
+            return Ok(format!(
+                "complete: {number} lines, {changed} of them changed"
+            ));
         }
     }
-    rows.verdict(&format!(
-        "complete: {number} lines, {changed} of them changed"
-    ))?;
-    Ok(true)
 }

@@ -32,6 +32,7 @@ use crate::model::script::{Exchange, Script, Step};
 use crate::sys::file as files;
 use crate::text::{self, counted};
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -119,21 +120,28 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// One exchange as lines.
 fn reading(number: usize, exchange: &Exchange) -> String {
-    let mut out = String::new();
-    let line = exchange.request_line().unwrap_or("any request");
-    out.push_str(&format!(
-        "exchange {number:<3} {}   +{}\n",
-        excerpt(line),
-        seconds(exchange.at)
-    ));
-    request(&exchange.request, &mut out);
-    let mut response = Response::new(exchange);
+    let line = exchange.request_line();
+    let mut out = Reading {
+        out: format!(
+            "exchange {number:<3} {}   +{}\n",
+            excerpt(line.unwrap_or("any request")),
+            seconds(exchange.at)
+        ),
+        method: line.and_then(|line| line.split(' ').next()),
+        part: Part::Head(HeadDecoder::response(Limits::default())),
+        chunks: chunks(&exchange.response()),
+        offset: 0,
+        plain: None,
+        records: 0,
+        end: None,
+    };
+    out.request(&exchange.request);
     let mut time = Duration::ZERO;
     let mut closed = false;
     for step in &exchange.steps {
         let what = match step {
             Step::Send(bytes) => {
-                response.feed(time, bytes, &mut out);
+                out.received(time, bytes);
                 continue;
             }
             Step::Pause(pause) => {
@@ -146,54 +154,34 @@ fn reading(number: usize, exchange: &Exchange) -> String {
             Step::Hang => "hangs",
         };
         closed |= *step != Step::Wait;
-        row(&mut out, &seconds(time), what);
+        out.row(&seconds(time), what);
     }
     if !closed {
-        row(&mut out, &seconds(time), "the recording ends here");
+        out.row(&seconds(time), "the recording ends here");
     }
-    response.finish(&mut out);
-    out.push('\n');
-    out
-}
-
-fn request(bytes: &[u8], out: &mut String) {
-    if bytes.is_empty() {
-        return;
-    }
-    let head = bytes.windows(4).position(|four| four == b"\r\n\r\n");
-    let (head, body) = bytes.split_at(head.map_or(bytes.len(), |end| end + 4));
-    let sizes = format!(
-        "{} of head, {} of body",
-        bytes_of(head.len()),
-        bytes_of(body.len())
-    );
-    row(out, "request", &sizes);
-    for line in String::from_utf8_lossy(head)
-        .lines()
-        .filter(|line| !line.is_empty())
-    {
-        row(out, "", &excerpt(line));
-    }
-    if !body.is_empty() {
-        row(out, "", &excerpt(&String::from_utf8_lossy(body)));
-    }
-}
-
-/// A label and a text, which is harmless already.
-fn row(out: &mut String, label: &str, text: &str) {
-    out.push_str(format!("  {label:<10} {text}").trim_end());
-    out.push('\n');
+    out.finish();
+    out.out + "\n"
 }
 
 fn excerpt(text: &str) -> String {
     text::clip(&text::one_line(text), EXCERPT).into_owned()
 }
 
+fn excerpt_of(bytes: &[u8]) -> String {
+    excerpt(&String::from_utf8_lossy(bytes))
+}
+
 fn seconds(time: Duration) -> String {
     format!("{:.3}s", time.as_secs_f64())
 }
 
-// ---- responses ----
+fn bytes_of(number: usize) -> String {
+    counted(number as u64, "byte")
+}
+
+fn told(error: impl Display) -> String {
+    error.to_string()
+}
 
 /// How far the decoders are.
 enum Part {
@@ -203,8 +191,10 @@ enum Part {
     Over,
 }
 
-struct Response<'e> {
-    exchange: &'e Exchange,
+/// An exchange as it is read; errors of the decoders are texts to be shown.
+struct Reading<'e> {
+    out: String,
+    method: Option<&'e str>,
     part: Part,
     /// Offset and size of each chunk.
     chunks: Vec<(usize, usize)>,
@@ -215,20 +205,35 @@ struct Response<'e> {
     end: Option<String>,
 }
 
-impl<'e> Response<'e> {
-    fn new(exchange: &'e Exchange) -> Response<'e> {
-        Response {
-            exchange,
-            part: Part::Head(HeadDecoder::response(Limits::default())),
-            chunks: chunks(&exchange.response()),
-            offset: 0,
-            plain: None,
-            records: 0,
-            end: None,
+impl Reading<'_> {
+    /// A label and a text, which is harmless already.
+    fn row(&mut self, label: &str, text: &str) {
+        self.out
+            .push_str(format!("  {label:<10} {text}").trim_end());
+        self.out.push('\n');
+    }
+
+    fn request(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        let head = bytes.windows(4).position(|four| four == b"\r\n\r\n");
+        let (head, body) = bytes.split_at(head.map_or(bytes.len(), |end| end + 4));
+        let (head_bytes, body_bytes) = (bytes_of(head.len()), bytes_of(body.len()));
+        self.row(
+            "request",
+            &format!("{head_bytes} of head, {body_bytes} of body"),
+        );
+        let head = String::from_utf8_lossy(head);
+        for line in head.lines().filter(|line| !line.is_empty()) {
+            self.row("", &excerpt(line));
+        }
+        if !body.is_empty() {
+            self.row("", &excerpt_of(body));
         }
     }
 
-    fn feed(&mut self, time: Duration, bytes: &[u8], out: &mut String) {
+    fn received(&mut self, time: Duration, bytes: &[u8]) {
         let range = self.offset..self.offset + bytes.len();
         let sizes = self.chunks.iter().filter(|(at, _)| range.contains(at));
         let sizes: Vec<String> = sizes.map(|(_, size)| size.to_string()).collect();
@@ -236,43 +241,34 @@ impl<'e> Response<'e> {
         if !sizes.is_empty() {
             what.push_str(&format!(", chunks: {}", sizes.join(" ")));
         }
-        row(out, &format!("+{}", seconds(time)), &what);
+        self.row(&format!("+{}", seconds(time)), &what);
         self.offset = range.end;
         let mut bytes = bytes.to_vec();
         let mut rest = &mut bytes[..];
         while !rest.is_empty() {
-            let used = match self.decode(rest, out) {
-                Ok(used) => used,
+            match self.decode(rest) {
+                Ok(0) => {
+                    let left = bytes_of(rest.len());
+                    self.row("  after", &format!("{left} that belong to nothing"));
+                    return;
+                }
+                Ok(used) => rest = &mut rest[used..],
                 Err(text) => {
-                    row(out, "  error", &excerpt(&text));
+                    self.row("  error", &excerpt(&text));
                     self.part = Part::Over;
                     return;
                 }
-            };
-            if used == 0 {
-                row(
-                    out,
-                    "  after",
-                    &format!("{} that belong to nothing", bytes_of(rest.len())),
-                );
-                return;
             }
-            rest = &mut rest[used..];
         }
     }
 
     /// Gives the decoder at work its bytes; returns how many it took.
-    fn decode(&mut self, bytes: &mut [u8], out: &mut String) -> Result<usize, String> {
+    fn decode(&mut self, bytes: &mut [u8]) -> Result<usize, String> {
         match std::mem::replace(&mut self.part, Part::Over) {
             Part::Head(mut decoder) => {
-                let (used, complete) = decoder.feed(bytes).map_err(|error| error.to_string())?;
+                let (used, complete) = decoder.feed(bytes).map_err(told)?;
                 self.part = match complete {
-                    true => self.head(
-                        &decoder
-                            .finish_response()
-                            .map_err(|error| error.to_string())?,
-                        out,
-                    )?,
+                    true => self.head(&decoder.finish_response().map_err(told)?)?,
                     false => Part::Head(decoder),
                 };
                 Ok(used)
@@ -280,12 +276,16 @@ impl<'e> Response<'e> {
             Part::Body(mut decoder, mut ndjson) => {
                 let mut data = Vec::new();
                 let used = decoder.feed(bytes, &mut |bytes| data.extend_from_slice(bytes));
-                let used = used.map_err(|error| error.to_string())?;
-                self.body(&data, &mut ndjson, out)?;
-                if decoder.is_done() {
-                    self.records_end(&mut ndjson, out)?;
-                } else {
-                    self.part = Part::Body(decoder, ndjson);
+                let used = used.map_err(told)?;
+                match &mut self.plain {
+                    Some(plain) => plain.extend_from_slice(&data),
+                    None => ndjson
+                        .feed(&data, &mut |line| self.record(line))
+                        .map_err(told)?,
+                }
+                match decoder.is_done() {
+                    true => self.records_end(ndjson)?,
+                    false => self.part = Part::Body(decoder, ndjson),
                 }
                 Ok(used)
             }
@@ -293,106 +293,63 @@ impl<'e> Response<'e> {
         }
     }
 
-    fn head(&mut self, head: &Head, out: &mut String) -> Result<Part, String> {
-        row(
-            out,
-            "  head",
-            &excerpt(&format!(
-                "HTTP/1.{} {} {}",
-                head.version_minor, head.status, head.reason
-            )),
-        );
+    fn head(&mut self, head: &Head) -> Result<Part, String> {
+        let (version, status) = (head.version_minor, head.status);
+        let line = format!("HTTP/1.{version} {status} {}", head.reason);
+        self.row("  head", &excerpt(&line));
         for (name, value) in &head.headers {
-            row(out, "", &excerpt(&format!("{name}: {value}")));
+            self.row("", &excerpt(&format!("{name}: {value}")));
         }
-        if (100..200).contains(&head.status) {
+        if (100..200).contains(&status) {
             return Ok(Part::Head(HeadDecoder::response(Limits::default())));
         }
-        let is_stream = head
-            .header("content-type")
-            .is_some_and(|kind| kind.starts_with("application/x-ndjson"));
+        let kind = head.header("content-type");
+        let is_stream = kind.is_some_and(|kind| kind.starts_with("application/x-ndjson"));
         self.plain = (!is_stream).then(Vec::new);
-        let method = self
-            .exchange
-            .request_line()
-            .and_then(|line| line.split(' ').next());
-        let framing = Framing::of_response(method.unwrap_or("GET"), head);
-        let framing = framing.map_err(|error| error.to_string())?;
-        let decoder = BodyDecoder::new(framing, Limits::default());
-        let decoder = decoder.map_err(|error| error.to_string())?;
-        match decoder.is_done() {
-            true => Ok(Part::Over),
-            false => Ok(Part::Body(Box::new(decoder), Ndjson::new(RECORD_BYTES))),
-        }
+        let framing = Framing::of_response(self.method.unwrap_or("GET"), head).map_err(told)?;
+        let decoder = BodyDecoder::new(framing, Limits::default()).map_err(told)?;
+        Ok(match decoder.is_done() {
+            true => Part::Over,
+            false => Part::Body(Box::new(decoder), Ndjson::new(RECORD_BYTES)),
+        })
     }
 
-    fn body(&mut self, data: &[u8], ndjson: &mut Ndjson, out: &mut String) -> Result<(), String> {
-        if let Some(plain) = &mut self.plain {
-            plain.extend_from_slice(data);
-            return Ok(());
-        }
-        let result: Result<(), lines::Error> = ndjson.feed(data, &mut |line| {
-            self.record(line, out);
-            Ok(())
-        });
-        result.map_err(|error| error.to_string())
+    fn records_end(&mut self, mut ndjson: Ndjson) -> Result<(), String> {
+        ndjson.finish(&mut |line| self.record(line)).map_err(told)
     }
 
-    fn records_end(&mut self, ndjson: &mut Ndjson, out: &mut String) -> Result<(), String> {
-        let result: Result<(), lines::Error> = ndjson.finish(&mut |line| {
-            self.record(line, out);
-            Ok(())
-        });
-        result.map_err(|error| error.to_string())
-    }
-
-    fn record(&mut self, line: &[u8], out: &mut String) {
+    fn record(&mut self, line: &[u8]) -> Result<(), lines::Error> {
         self.records += 1;
         let what = match Record::decode(line) {
             Ok(record) => self.says(&record),
-            Err(error) => format!("{error}: {}", excerpt(&String::from_utf8_lossy(line))),
+            Err(error) => format!("{error}: {}", excerpt_of(line)),
         };
-        row(
-            out,
-            &format!("  record {}", self.records),
-            &format!("{} bytes: {what}", line.len()),
-        );
+        let label = format!("  record {}", self.records);
+        self.row(&label, &format!("{} bytes: {what}", line.len()));
+        Ok(())
     }
 
     /// The deltas of a record.
     fn says(&mut self, record: &Record<'_>) -> String {
         let mut parts = Vec::new();
-        if let Some(thinking) = record
-            .thinking
-            .map(|text| text.decode())
-            .filter(|text| !text.is_empty())
-        {
-            parts.push(format!("thinking \"{}\"", excerpt(&thinking)));
-        }
-        if let Some(content) = record
-            .content
-            .map(|text| text.decode())
-            .filter(|text| !text.is_empty())
-        {
-            parts.push(format!("content \"{}\"", excerpt(&content)));
+        for (name, text) in [("thinking", record.thinking), ("content", record.content)] {
+            let text = text.map(|text| text.decode()).unwrap_or_default();
+            if !text.is_empty() {
+                parts.push(format!("{name} \"{}\"", excerpt(&text)));
+            }
         }
         for call in &record.calls {
-            parts.push(format!(
-                "call {} {}",
-                excerpt(&call.name),
-                excerpt(&call.arguments.to_string())
-            ));
+            let arguments = excerpt(&call.arguments.to_string());
+            parts.push(format!("call {} {arguments}", excerpt(&call.name)));
         }
         if let Some(error) = &record.error {
             parts.push(format!("error {}", excerpt(error)));
         }
         if let Some(reason) = record.end() {
-            let reason = if reason.is_empty() {
-                "no reason"
-            } else {
-                reason
+            let end = match reason {
+                "" => "done, no reason".to_string(),
+                reason => format!("done, {}", excerpt(reason)),
             };
-            let end = format!("done, {}", excerpt(reason));
             self.end.get_or_insert_with(|| end.clone());
             parts.push(end);
         }
@@ -403,24 +360,21 @@ impl<'e> Response<'e> {
     }
 
     /// What it came to.
-    fn finish(mut self, out: &mut String) {
+    fn finish(&mut self) {
         if let Some(plain) = self.plain.take() {
-            let shown = excerpt(&String::from_utf8_lossy(&plain));
-            row(out, "  body", &format!("{} bytes: {shown}", plain.len()));
+            let text = format!("{} bytes: {}", plain.len(), excerpt_of(&plain));
+            self.row("  body", &text);
         }
-        let cut = match std::mem::replace(&mut self.part, Part::Over) {
-            Part::Head(decoder) => decoder
-                .finish_response()
-                .err()
-                .map(|error| error.to_string()),
-            Part::Body(mut decoder, mut ndjson) => match decoder.finish() {
-                Ok(()) => self.records_end(&mut ndjson, out).err(),
-                Err(error) => Some(error.to_string()),
+        let ended = match std::mem::replace(&mut self.part, Part::Over) {
+            Part::Head(decoder) => decoder.finish_response().map(drop).map_err(told),
+            Part::Body(mut decoder, ndjson) => match decoder.finish() {
+                Ok(()) => self.records_end(ndjson),
+                Err(error) => Err(told(error)),
             },
-            Part::Over => None,
+            Part::Over => Ok(()),
         };
-        if let Some(text) = cut {
-            row(out, "  error", &excerpt(&text));
+        if let Err(text) = ended {
+            self.row("  error", &excerpt(&text));
         }
         let mut what = format!(
             "{}, {}, {}",
@@ -429,56 +383,38 @@ impl<'e> Response<'e> {
             counted(self.records as u64, "record")
         );
         if self.records > 0 {
-            what.push_str(&format!(
-                "; {}",
-                self.end.as_deref().unwrap_or("no last record: incomplete")
-            ));
+            let end = self.end.as_deref();
+            what.push_str("; ");
+            what.push_str(end.unwrap_or("no last record: incomplete"));
         }
-        row(out, "in all", &what);
+        self.row("in all", &what);
     }
-}
-
-fn bytes_of(number: usize) -> String {
-    counted(number as u64, "byte")
 }
 
 /// Offset and size of the chunks in a response (RFC 9112 7.1), as far as its bytes are sound; none if it is not chunked.
 pub(super) fn chunks(response: &[u8]) -> Vec<(usize, usize)> {
-    let find = |from: usize, what: &[u8]| {
-        let rest = response.get(from..)?;
-        rest.windows(what.len())
-            .position(|window| window == what)
-            .map(|at| from + at)
-    };
+    let head = response.windows(4).position(|four| four == b"\r\n\r\n");
+    let head = &response[..head.unwrap_or(0)].to_ascii_lowercase();
+    if !head.windows(7).any(|window| window == b"chunked") {
+        return Vec::new();
+    }
     let mut out = Vec::new();
-    let Some(head) = find(0, b"\r\n\r\n") else {
-        return out;
-    };
-    if !response[..head]
-        .to_ascii_lowercase()
-        .windows(7)
-        .any(|window| window == b"chunked")
-    {
-        return out;
+    let mut at = head.len() + 4;
+    loop {
+        let rest = response.get(at..).unwrap_or_default();
+        let Some(end) = rest.windows(2).position(|two| two == b"\r\n") else {
+            return out;
+        };
+        let digits = rest[..end].split(|byte| *byte == b';').next();
+        let digits = std::str::from_utf8(digits.unwrap_or_default().trim_ascii());
+        let size = digits.map(|digits| usize::from_str_radix(digits, 16));
+        let Ok(Ok(size @ 1..)) = size else {
+            return out;
+        };
+        let Some(next) = (at + end + 4).checked_add(size) else {
+            return out;
+        };
+        out.push((at, size));
+        at = next;
     }
-    let mut at = head + 4;
-    while let Some(end) = find(at, b"\r\n") {
-        let digits = response[at..end]
-            .split(|byte| *byte == b';')
-            .next()
-            .unwrap_or(b"");
-        let digits = std::str::from_utf8(digits.trim_ascii());
-        let size = digits
-            .ok()
-            .and_then(|digits| usize::from_str_radix(digits, 16).ok());
-        let next = size.and_then(|size| end.checked_add(size)?.checked_add(4));
-        match (size, next) {
-            (Some(size), Some(next)) if size > 0 => {
-                out.push((at, size));
-                at = next;
-            }
-            _ => break,
-        }
-    }
-    out
 }
