@@ -17,7 +17,9 @@
 //!
 //! Invariant: what is written reads back equal. Invariant: the same record gives the same bytes everywhere.
 //!
-//! Read next: `commit.rs`.
+//! Read next: `line/receipt.rs`, the longest of them; `commit.rs`.
+
+mod receipt;
 
 use super::SessionId;
 use super::record::{
@@ -27,13 +29,12 @@ use super::spoken;
 use crate::json::{self, Field, FieldError, MAX_TREE_BYTES, Tree, Writer};
 use crate::policy::Profile;
 use crate::protocol::{
-    CallId, CommandRun, DecidedBy, Decision, FileChange, Goal, GoalState, Message, Note, Pending,
-    Receipt, Status, ToolCall, TurnId, Way,
+    CallId, DecidedBy, Decision, Goal, GoalState, Message, Note, Pending, ToolCall, TurnId, Way,
 };
 use crate::sha256::hex;
 use crate::sys::clock;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// A longer line could not be read back.
 pub const MAX_LINE_BYTES: usize = MAX_TREE_BYTES;
@@ -249,7 +250,7 @@ fn content(json: &mut Writer, record: &Record) {
         }
         Record::Receipt { turn, receipt } => {
             json.string("receipt").key("turn").u64(turn.0);
-            write_receipt(json, receipt);
+            receipt::write(json, receipt);
         }
         Record::Checkpoint(checkpoint) => {
             json.string("checkpoint")
@@ -368,57 +369,6 @@ fn write_message(json: &mut Writer, message: &Message) {
     }
 }
 
-fn write_receipt(json: &mut Writer, receipt: &Receipt) {
-    let (status, why) = match &receipt.status {
-        Status::Done => ("done", None),
-        Status::Blocked => ("blocked", None),
-        Status::Failed => ("failed", None),
-        Status::ServerFailed { reason } => ("server_failed", Some(reason)),
-        Status::Unusable { reason } => ("unusable", Some(reason)),
-        Status::NeedsApproval { what } => ("needs_approval", Some(what)),
-        Status::Limit { which } => ("limit", Some(which)),
-        Status::NotSaved { reason } => ("not_saved", Some(reason)),
-        Status::Cancelled => ("cancelled", None),
-    };
-    json.key("status").string(status);
-    optional(json, "why", why.map(String::as_str));
-    json.key("answer").string(&receipt.answer);
-    json.key("verdict").string(&receipt.verdict);
-    json.key("files").begin_array();
-    for file in &receipt.files {
-        json.begin_object().key("path").string(&file.path);
-        json.key("added").u64(file.added);
-        json.key("removed").u64(file.removed);
-        json.key("created").bool(file.created);
-        json.key("deleted").bool(file.deleted);
-        if let Some(executable) = file.executable {
-            json.key("executable").bool(executable);
-        }
-        json.end_object();
-    }
-    json.end_array().key("commands").begin_array();
-    for run in &receipt.commands {
-        json.begin_object().key("command").string(&run.command);
-        if let Some(exit) = run.exit {
-            json.key("exit").i64(i64::from(exit));
-        }
-        write_duration(json, "elapsed_ns", run.elapsed);
-        json.end_object();
-    }
-    json.end_array().key("calls").u64(receipt.calls);
-    json.key("requests").u64(receipt.requests);
-    write_duration(json, "elapsed_ns", receipt.elapsed);
-    json.key("prompt_tokens").u64(receipt.prompt_tokens);
-    json.key("output_tokens").u64(receipt.output_tokens);
-    write_duration(json, "output_ns", receipt.output_time);
-}
-
-/// 584 years fit.
-fn write_duration(json: &mut Writer, key: &str, duration: Duration) {
-    let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-    json.key(key).u64(nanos);
-}
-
 fn optional(json: &mut Writer, key: &str, text: Option<&str>) {
     if let Some(text) = text {
         json.key(key).string(text);
@@ -462,7 +412,7 @@ fn record(line: &Field<'_>) -> Result<Option<Record>, FieldError> {
         }),
         "receipt" => Record::Receipt {
             turn: TurnId(number("turn")?),
-            receipt: receipt(line)?,
+            receipt: receipt::read(line)?,
         },
         "checkpoint" => Record::Checkpoint(checkpoint(line)?),
         "goal" => Record::Goal(goal(line)?),
@@ -647,59 +597,6 @@ fn decided_by(line: &Field<'_>) -> Result<DecidedBy, FieldError> {
     })
 }
 
-fn receipt(line: &Field<'_>) -> Result<Receipt, FieldError> {
-    let status = line.member("status")?;
-    let why = || text(line, "why");
-    Ok(Receipt {
-        status: match status.string()? {
-            "done" => Status::Done,
-            "blocked" => Status::Blocked,
-            "failed" => Status::Failed,
-            "server_failed" => Status::ServerFailed { reason: why()? },
-            "unusable" => Status::Unusable { reason: why()? },
-            "needs_approval" => Status::NeedsApproval { what: why()? },
-            "limit" => Status::Limit { which: why()? },
-            "not_saved" => Status::NotSaved { reason: why()? },
-            "cancelled" => Status::Cancelled,
-            _ => return Err(status.error("a status that this version knows")),
-        },
-        answer: Arc::new(text(line, "answer")?),
-        verdict: text(line, "verdict")?,
-        files: all(line, "files", |file| {
-            Ok(FileChange {
-                path: text(file, "path")?,
-                added: file.member("added")?.u64()?,
-                removed: file.member("removed")?.u64()?,
-                created: file.member("created")?.bool()?,
-                deleted: file.member("deleted")?.bool()?,
-                executable: optional_bool(file, "executable")?,
-            })
-        })?,
-        commands: all(line, "commands", |run| {
-            Ok(CommandRun {
-                command: text(run, "command")?,
-                exit: run
-                    .optional("exit")?
-                    .map(|exit| exit_code(&exit))
-                    .transpose()?,
-                elapsed: duration(run, "elapsed_ns")?,
-            })
-        })?,
-        calls: line.member("calls")?.u64()?,
-        requests: line.member("requests")?.u64()?,
-        elapsed: duration(line, "elapsed_ns")?,
-        prompt_tokens: line.member("prompt_tokens")?.u64()?,
-        output_tokens: line.member("output_tokens")?.u64()?,
-        output_time: duration(line, "output_ns")?,
-    })
-}
-
-fn exit_code(field: &Field<'_>) -> Result<i32, FieldError> {
-    let number = field.value().as_number().and_then(|number| number.as_i64());
-    let exit = number.and_then(|number| i32::try_from(number).ok());
-    exit.ok_or_else(|| field.error("an exit code"))
-}
-
 fn note(field: &Field<'_>) -> Result<Note, FieldError> {
     Ok(match field.string()? {
         "environment" => Note::Environment,
@@ -761,10 +658,6 @@ fn optional_hash(line: &Field<'_>, key: &str) -> Result<Option<Hash>, FieldError
 
 fn optional_bool(line: &Field<'_>, key: &str) -> Result<Option<bool>, FieldError> {
     line.optional(key)?.map(|field| field.bool()).transpose()
-}
-
-fn duration(field: &Field<'_>, key: &str) -> Result<Duration, FieldError> {
-    Ok(Duration::from_nanos(field.member(key)?.u64()?))
 }
 
 fn text(field: &Field<'_>, key: &str) -> Result<String, FieldError> {
