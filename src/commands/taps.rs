@@ -174,6 +174,7 @@ fn operation(op: &Op) -> String {
             Decision::Nobody => format!("question {}: nobody to ask", ask.0),
         },
         Op::Quit => "quit".to_string(),
+        Op::End(_) => "quit, because of a signal".to_string(),
     }
 }
 

@@ -21,7 +21,7 @@ use super::worker::{self, News, Touched};
 use crate::diff;
 use crate::policy::{Approved, Command, Verdict};
 use crate::protocol::{
-    Event, Facts, JournalRecord, Level, Message, Note, Stage, Status, ToolCall, ToolOutcome,
+    Doing, Event, Facts, JournalRecord, Level, Message, Note, Stage, Status, ToolCall, ToolOutcome,
     ToolStatus,
 };
 use crate::session::Record;
@@ -82,9 +82,10 @@ impl Engine {
         let is_edit = checked.as_ref().is_ok_and(|checked| edits(&checked.call));
         let call_started = Event::CallStarted {
             call: call.clone(),
-            summary,
+            summary: summary.clone(),
         };
         self.emit(call_started);
+        self.doing = Doing::Running(vec![summary]);
         let (outcome, end) = match checked {
             Err(outcome) => (outcome, None),
             Ok(checked) => {
@@ -95,6 +96,7 @@ impl Engine {
                 (outcome, end)
             }
         };
+        self.doing = Doing::Between;
         let repeat = turn.guard.observe(call, &outcome);
         turn.tally.ended(&outcome);
         let end = end.or_else(|| self.watch_goal(turn, is_edit, &outcome).err());

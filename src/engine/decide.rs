@@ -13,7 +13,7 @@
 //! message, so the next request differs from the last. A reply with calls is progress and clears the counters; a model that makes no
 //! progress with calls is `guard`'s.
 use crate::model::Reply;
-use crate::protocol::{Status, StopReason, ToolCall};
+use crate::protocol::{Cut, Doing, Halt, Status, StopReason, ToolCall};
 use crate::text;
 use std::sync::Arc;
 
@@ -45,6 +45,8 @@ pub(super) struct TurnEnd {
     pub(super) answer: Arc<String>,
     /// What to say when the status alone does not.
     pub(super) why: Option<String>,
+    /// Where and by what it was cut off.
+    pub(super) cut: Option<Cut>,
 }
 
 impl TurnEnd {
@@ -54,6 +56,15 @@ impl TurnEnd {
             status,
             answer: Arc::default(),
             why: None,
+            cut: None,
+        }
+    }
+
+    /// Somebody ended it.
+    pub(super) fn cut(by: Halt, doing: Doing) -> TurnEnd {
+        TurnEnd {
+            cut: Some(Cut { by, doing }),
+            ..TurnEnd::new(Status::Cancelled)
         }
     }
 
@@ -115,9 +126,9 @@ pub(super) fn decide(reply: Reply, strict: bool, window: u64, tries: &mut Tries)
 
 fn finish(status: Status, answer: Arc<String>, why: Option<String>) -> Step {
     Step::Finish(TurnEnd {
-        status,
         answer,
         why,
+        ..TurnEnd::new(status)
     })
 }
 

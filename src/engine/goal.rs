@@ -24,7 +24,7 @@ use super::decide::TurnEnd;
 use super::prompt;
 use super::turn::{Engine, Flow, Turn};
 use crate::protocol::{
-    Event, Facts, Goal, GoalOp, GoalState, Level, Message, Note, Opinion, Receipt, Status,
+    Event, Facts, Goal, GoalOp, GoalState, Halt, Level, Message, Note, Opinion, Receipt, Status,
     ToolOutcome, ToolStatus, TurnId, Usage,
 };
 use crate::session::Record;
@@ -204,10 +204,10 @@ impl Engine {
         let runs = self.goal_runs();
         match op {
             GoalOp::Status => self.tell_goal(),
-            GoalOp::Pause if runs => return Err(TurnEnd::new(Status::Cancelled)),
+            GoalOp::Pause if runs => return Err(self.cut(Halt::Cancel)),
             GoalOp::Clear if runs => {
                 self.clear_goal = true;
-                return Err(TurnEnd::new(Status::Cancelled));
+                return Err(self.cut(Halt::Cancel));
             }
             GoalOp::Set { .. } | GoalOp::Resume | GoalOp::Pause | GoalOp::Clear => {
                 let text = "a turn is running: wait for its end, or stop it, then say it again";

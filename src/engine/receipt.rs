@@ -98,6 +98,7 @@ impl Tally {
         let verdict = self.verdict(&end);
         Receipt {
             status: end.status,
+            cut: end.cut,
             answer: end.answer,
             verdict,
             files: self.files,
@@ -196,9 +197,8 @@ mod tests {
 
     fn end(status: Status, answer: &str) -> TurnEnd {
         TurnEnd {
-            status,
             answer: Arc::new(answer.to_string()),
-            why: None,
+            ..TurnEnd::new(status)
         }
     }
 

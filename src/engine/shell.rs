@@ -22,7 +22,7 @@ use super::turn::{Engine, Turn};
 use crate::json::{self, Tree, Writer};
 use crate::policy::{Command, Verdict};
 use crate::protocol::{
-    CallId, DecidedBy, Decision, Event, Facts, Note, Pending, Status, ToolCall, ToolOutcome,
+    CallId, DecidedBy, Decision, Doing, Event, Facts, Note, Pending, Status, ToolCall, ToolOutcome,
     ToolStatus, TurnId, Way,
 };
 use crate::session::Record;
@@ -43,6 +43,7 @@ impl Engine {
             Err(error) => return TurnEnd::failed(error.to_string()),
         };
         self.record_shell(id, own, in_context);
+        self.doing = Doing::Own(own.text.clone());
         self.emit(Event::CallStarted {
             call: call.clone(),
             summary: call::subject(&call),

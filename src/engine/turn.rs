@@ -31,8 +31,8 @@ use crate::guidance::Guidance;
 use crate::model::{self, Backend, Loaded, Options, Reply, ToolStyle};
 use crate::policy::{Policy, Profile};
 use crate::protocol::{
-    AskId, Event, Goal, Level, Message, Note, Op, Pending, RequestId, Stage, Status, Tap, TurnId,
-    Way,
+    AskId, Cut, Doing, Event, Goal, Halt, Level, Message, Note, Op, Pending, RequestId, Stage,
+    Status, Tap, TurnId, Way,
 };
 use crate::session::{Author, Log, Record};
 use crate::sys::Cancel;
@@ -93,6 +93,8 @@ pub(super) struct Engine {
     pub(super) budget: Budget,
     /// Who asks.
     pub(super) author: Author,
+    /// What the turn is at, should it be cut off.
+    pub(super) doing: Doing,
     /// The turn whose request is on record.
     pub(super) on_record: Option<TurnId>,
     ids: Ids,
@@ -244,6 +246,7 @@ impl Engine {
             cpu_share_said: false,
             budget: Budget::new(setup.compaction),
             author: setup.author,
+            doing: Doing::Between,
             on_record: None,
             ids,
         }
@@ -284,7 +287,7 @@ impl Engine {
                     let start = self.goal_between(op);
                     self.waiting.extend(start.map(Task::Goal));
                 }
-                News::Op(Op::Quit) => self.quitting = true,
+                News::Op(Op::Quit | Op::End(_)) => self.quitting = true,
                 News::Op(Op::Step { step, act }) => self.step(&step, act),
                 News::Op(Op::Review) => self.review(),
                 News::Op(Op::Context) => self.tell_context(),
@@ -307,6 +310,7 @@ impl Engine {
         self.ids.turn += 1;
         let id = TurnId(self.ids.turn);
         self.emit(Event::TurnStarted { turn: id });
+        self.doing = Doing::Between;
         let objective = self.goal.as_ref().map(|goal| goal.objective.as_str());
         self.journal.begin_turn(
             id.0,
@@ -351,8 +355,17 @@ impl Engine {
         self.journal.end_turn();
         // Of a command of the person's own the model hears nothing but its result, if that.
         if end.status == Status::Cancelled && self.conversation.is_some() && !tally.own {
-            let text = "The user stopped this turn. What was not finished stays as it is; wait for what the user says next.";
-            self.append(prompt::note(Note::Cancelled, text));
+            let stopped = match &end.cut {
+                None
+                | Some(Cut {
+                    by: Halt::Cancel, ..
+                }) => "The user stopped this turn.",
+                Some(_) => "zcoder was ended in the middle of this turn.",
+            };
+            let text = format!(
+                "{stopped} What was not finished stays as it is; wait for what the user says next."
+            );
+            self.append(prompt::note(Note::Cancelled, &text));
         }
         let mut receipt = tally.receipt(end);
         self.end_goal(&receipt);
@@ -493,6 +506,7 @@ impl Engine {
         let (job, request) = (self.next_job(), chat.request);
         let estimated_tokens = chat.estimated_tokens;
         turn.tally.requests += 1;
+        self.doing = Doing::Waiting;
         let work = move |inbox: &_| chat.run(job, inbox);
         self.worker.start(job, work).map_err(no_thread)?;
         let answer = self.await_reply(turn, job).inspect_err(|_| {

@@ -17,7 +17,10 @@ use super::discover::Found;
 use super::turn::{Engine, Flow, Task, Turn};
 use super::worker::{JobId, News};
 use crate::model::{self, Reply};
-use crate::protocol::{AskId, CallId, Decision, Event, Level, Op, Stage, Status, ToolOutcome, Way};
+use crate::protocol::{
+    AskId, CallId, Decision, Doing, Event, Halt, Level, Op, Stage, Status, ToolOutcome, Waiting,
+    Way,
+};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -49,7 +52,10 @@ impl Engine {
         loop {
             match self.next(turn)? {
                 News::Replied { job: from, result } if from == job => return Ok(result),
-                News::Progress { job: from, event } if from == job => self.emit(event),
+                News::Progress { job: from, event } if from == job => {
+                    self.follow(&event);
+                    self.emit(event);
+                }
                 News::Loaded { job: from, loaded } if from == job => self.loaded(&loaded),
                 News::Lost { job: from } if from == job => return Err(lost("model request")),
                 other => self.absorb(other)?,
@@ -57,11 +63,37 @@ impl Engine {
         }
     }
 
+    /// What the model is doing, as far as it shows.
+    fn follow(&mut self, event: &Event) {
+        let doing = match event {
+            Event::Thinking { .. } | Event::Content { .. } => Doing::Answering,
+            Event::Waiting { waiting, .. } => match waiting {
+                Waiting::Loading { .. } => Doing::Loading,
+                Waiting::Reading { .. } => Doing::Reading,
+                Waiting::Generating { .. } => Doing::Answering,
+                Waiting::Connecting | Waiting::Unknown { .. } | Waiting::Resending { .. } => {
+                    Doing::Waiting
+                }
+            },
+            _ => return,
+        };
+        self.doing = doing;
+    }
+
+    /// The turn ends here, because of this.
+    pub(super) fn cut(&self, by: Halt) -> TurnEnd {
+        TurnEnd::cut(by, self.doing.clone())
+    }
+
     /// A person's answer.
     pub(super) fn await_decision(&mut self, turn: &Turn, ask: AskId) -> Flow<Decision> {
+        let before = std::mem::replace(&mut self.doing, Doing::Asking);
         loop {
             match self.next(turn)? {
-                News::Op(Op::Decide { ask: to, decision }) if to == ask => return Ok(decision),
+                News::Op(Op::Decide { ask: to, decision }) if to == ask => {
+                    self.doing = before;
+                    return Ok(decision);
+                }
                 other => self.absorb(other)?,
             }
         }
@@ -162,7 +194,7 @@ impl Engine {
             }
             Err(RecvTimeoutError::Timeout) => Err(turn.out_of_time()),
             // Cannot be: the engine holds a sender itself.
-            Err(RecvTimeoutError::Disconnected) => Err(TurnEnd::new(Status::Cancelled)),
+            Err(RecvTimeoutError::Disconnected) => Err(self.cut(Halt::Quit)),
         }
     }
 
@@ -175,10 +207,14 @@ impl Engine {
     /// What does not belong to the wait that received it.
     fn absorb(&mut self, news: News) -> Flow<()> {
         match news {
-            News::Op(Op::Cancel) => Err(TurnEnd::new(Status::Cancelled)),
+            News::Op(Op::Cancel) => Err(self.cut(Halt::Cancel)),
             News::Op(Op::Quit) => {
                 self.quitting = true;
-                Err(TurnEnd::new(Status::Cancelled))
+                Err(self.cut(Halt::Quit))
+            }
+            News::Op(Op::End(by)) => {
+                self.quitting = true;
+                Err(self.cut(by))
             }
             News::Op(Op::Prompt { text, attachment }) => {
                 self.waiting.push_back(Task::Prompt { text, attachment });

@@ -14,7 +14,7 @@
 //! when it broke off is told on standard error, and is the member `partial` with `--output json`.
 //!
 //! The first Ctrl-C cancels the turn (its receipt follows, exit code 130), a second one ends the program at once. SIGTERM, SIGHUP and
-//! SIGQUIT end the children and the program, exit code 128 + number. A reader of standard output that leaves ends it with 141.
+//! SIGQUIT end the children and the program, exit code 128 + number; the receipt says by which of them, and at what. A reader of standard output that leaves ends it with 141.
 //!
 //! Invariant: one inbox, read by one thread; the other threads (engine, signals, the one question) only send to it.
 //! Invariant: whatever ends the turn, its children are ended before the program is.
@@ -28,7 +28,9 @@ mod progress;
 pub mod show;
 
 use crate::engine::{self, Setup, Submit};
-use crate::protocol::{AskId, Decision, Event, Level, Op, Question, Receipt, Status, ToolStatus};
+use crate::protocol::{
+    AskId, Decision, Event, Halt, Level, Op, Question, Receipt, Status, ToolStatus,
+};
 use crate::sys::channel::{Receiver, Sender, channel};
 use crate::sys::signal::{self, Signal};
 use crate::sys::tty::Tty;
@@ -165,7 +167,12 @@ fn watch_signals(sender: &Sender<News>, submit: &Submit, leaving: &Cancel) -> io
             submit(Op::Cancel);
             return;
         }
-        submit(Op::Quit);
+        submit(Op::End(match signal {
+            Signal::Hangup => Halt::HangUp,
+            Signal::Interrupt => Halt::Cancel,
+            Signal::Terminate => Halt::Terminate,
+            Signal::Quit => Halt::Quit,
+        }));
         if first {
             // The main thread ends the program as soon as the engine has closed; this is for when it cannot.
             sleep(GRACE);

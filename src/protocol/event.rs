@@ -21,8 +21,8 @@
 //! follow only after `Replied`. Invariant: every `Compacting` ends in `Compacted` or `CompactionFailed`; what the model says between them
 //! is no answer, and no call in it is taken up. Invariant: nothing follows `Closed`.
 use super::{
-    AskId, CallId, Decision, Goal, InputState, Opinion, Pending, Question, RequestId, StopReason,
-    ToolCall, ToolOutcome, TurnId, Usage, Way,
+    AskId, CallId, Cut, Decision, Goal, InputState, Opinion, Pending, Question, RequestId,
+    StopReason, ToolCall, ToolOutcome, TurnId, Usage, Way,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -343,6 +343,8 @@ pub enum Status {
 pub struct Receipt {
     /// How it ended.
     pub status: Status,
+    /// Where and by what, if it was cancelled.
+    pub cut: Option<Cut>,
     /// The model's last words as they came, blanks around them included; empty when it had none.
     pub answer: Arc<String>,
     /// One line: "model says done; last command failed: ctest (exit 8)".

@@ -24,6 +24,7 @@
 //!
 //! Read next: `event.rs` for the order of events, then `engine`.
 mod call;
+mod cut;
 mod event;
 mod goal;
 mod ids;
@@ -33,6 +34,7 @@ mod message;
 mod op;
 mod tap;
 pub use call::{Facts, ToolCall, ToolOutcome, ToolStatus};
+pub use cut::{Cut, Doing, Halt};
 pub use event::{
     CommandRun, ContextReport, ContextRow, DecidedBy, Event, FileChange, Level, Part, Receipt,
     Status, StepReport, Waiting,

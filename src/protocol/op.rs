@@ -2,7 +2,7 @@
 //!
 //! Invariant: sending an `Op` never blocks and never fails visibly; one that comes at the wrong time (a cancel while nothing runs, an
 //! answer to a question that is no longer open) is dropped.
-use super::{AskId, GoalOp, TurnId};
+use super::{AskId, GoalOp, Halt, TurnId};
 
 /// One wish.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +72,8 @@ pub enum Op {
     Goal(GoalOp),
     /// End the engine (cancels what runs).
     Quit,
+    /// The same because of a signal: the record tells which.
+    End(Halt),
 }
 
 /// An answer.

@@ -54,7 +54,7 @@ pub use forward::{Cause, Flaw, Forward, Passed};
 pub use line::{Envelope, Fault, Line, MAX_LINE_BYTES, read as read_line, write as write_line};
 pub use list::Listed;
 pub use log::Log;
-pub use notice::{Doing, Interrupted, Notice, OpenError};
+pub use notice::{Interrupted, Notice, OpenError, cut};
 pub use open::{MAX_LOST, Opened};
 pub use pointer::Pointer;
 pub use record::{

@@ -5,7 +5,7 @@
 use super::SessionId;
 use super::error::CommitError;
 use crate::json::FieldError;
-use crate::protocol::{Level, TurnId};
+use crate::protocol::{Doing, Halt, Level, TurnId};
 use crate::sys::clock;
 use crate::text;
 use std::fmt;
@@ -128,26 +128,17 @@ fn count(records: u64) -> String {
     }
 }
 
-/// A turn that did not end.
+/// A turn that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interrupted {
     /// Which.
     pub turn: TurnId,
-    /// When the last thing was on record.
+    /// When: of one without a word, when the last thing was on record.
     pub at: SystemTime,
+    /// By what; `None`: it ended without a word (a kill, a crash, a power cut).
+    pub by: Option<Halt>,
     /// What it was about to do.
     pub doing: Doing,
-}
-
-/// What a turn was doing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doing {
-    /// It waited for the model.
-    Reading,
-    /// It ran these calls; none: the model had answered.
-    Running(Vec<String>),
-    /// It ran this command of the user's own.
-    Own(String),
 }
 
 /// Characters of a command.
@@ -155,24 +146,44 @@ const COMMAND_CHARS: usize = 100;
 
 impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "turn interrupted {} ", clock::local_hh_mm(self.at))?;
-        match &self.doing {
-            Doing::Reading => f.write_str("while the model was reading or answering"),
-            Doing::Running(names) if names.is_empty() => f.write_str("after the model's answer"),
-            Doing::Running(names) => {
-                let names: Vec<_> = names.iter().map(|name| text::visible(name)).collect();
-                write!(f, "while running {}", names.join(", "))
-            }
-            Doing::Own(command) => {
-                let command = text::visible(command).replace('\n', " ");
-                let command = text::clip(&command, COMMAND_CHARS);
-                write!(
-                    f,
-                    "while running your own `{command}`: its effects are unknown, and it is not run again"
-                )
-            }
-        }
+        let at = clock::local_hh_mm(self.at);
+        write!(f, "turn interrupted {at} {}", cut(self.by, &self.doing))
     }
+}
+
+/// `(hang-up) while reading the prompt`
+pub fn cut(by: Option<Halt>, doing: &Doing) -> String {
+    let word = match by {
+        Some(Halt::Cancel) => "cancel",
+        Some(Halt::HangUp) => "hang-up",
+        Some(Halt::Terminate) => "terminated",
+        Some(Halt::Quit) => "quit",
+        None => "ended without a word",
+    };
+    let doing = match doing {
+        Doing::Between => "between two steps".to_string(),
+        Doing::Waiting => "while waiting for the model".to_string(),
+        Doing::Loading => "while the model was being loaded".to_string(),
+        Doing::Reading => "while reading the prompt".to_string(),
+        Doing::Answering => "while the model was answering".to_string(),
+        Doing::Unseen => "while the model was reading or answering".to_string(),
+        Doing::Asking => "while waiting for your answer".to_string(),
+        Doing::Running(names) if names.is_empty() => "after the model's answer".to_string(),
+        Doing::Running(names) => {
+            let names: Vec<_> = names.iter().map(|name| text::visible(name)).collect();
+            format!("while running {}", names.join(", "))
+        }
+        Doing::Own(command) => {
+            let command = text::visible(command).replace('\n', " ");
+            let command = text::clip(&command, COMMAND_CHARS);
+            let unknown = match by {
+                Some(_) => "",
+                None => ": its effects are unknown, and it is not run again",
+            };
+            format!("while running your own `{command}`{unknown}")
+        }
+    };
+    format!("({word}) {doing}")
 }
 
 /// Why a session cannot be opened.

@@ -26,10 +26,10 @@ use super::commit::Place;
 use super::disk::Disk;
 use super::line::{Envelope, MAX_LINE_BYTES};
 use super::log::Log;
-use super::notice::{Doing, Interrupted, Notice, OpenError};
+use super::notice::{Interrupted, Notice, OpenError};
 use super::pointer::{Pointer, log_name};
 use super::record::{Hash, Record};
-use crate::protocol::{CallId, Message, ToolCall};
+use crate::protocol::{CallId, Cut, Doing, Message, ToolCall};
 use crate::sha256::Sha256;
 use crate::sys::file;
 use std::collections::VecDeque;
@@ -295,13 +295,23 @@ fn interrupted_result((call, name): (CallId, String)) -> Message {
     Message::Tool { call, name, text }
 }
 
-/// The last turn, if it did not end.
+/// The last turn, if it was cut off: what its receipt says, or, where there is none, what can be told from the last record.
 fn interrupted(records: &[Record], times: &[SystemTime]) -> Option<Interrupted> {
     let is_edge =
         |record: &Record| matches!(record, Record::TurnStarted { .. } | Record::Receipt { .. });
     let begun = records.iter().rposition(is_edge)?;
-    let Record::TurnStarted { turn, .. } = &records[begun] else {
-        return None;
+    let turn = match &records[begun] {
+        Record::TurnStarted { turn, .. } => *turn,
+        Record::Receipt { turn, receipt } => {
+            let Cut { by, doing } = receipt.cut.clone()?;
+            return Some(Interrupted {
+                turn: *turn,
+                at: *times.get(begun)?,
+                by: Some(by),
+                doing,
+            });
+        }
+        _ => return None,
     };
     let doing = |record: &Record| match record {
         Record::Shell { command, .. } => Some(Doing::Own(command.clone())),
@@ -309,14 +319,15 @@ fn interrupted(records: &[Record], times: &[SystemTime]) -> Option<Interrupted> 
             let names = calls(message).into_iter().map(|(_, name)| name);
             Some(Doing::Running(names.collect()))
         }
-        Record::Message(_) => Some(Doing::Reading),
+        Record::Message(_) => Some(Doing::Unseen),
         _ => None,
     };
     let doing = records[begun..].iter().rev().find_map(doing);
-    let doing = doing.unwrap_or(Doing::Reading);
+    let doing = doing.unwrap_or(Doing::Unseen);
     Some(Interrupted {
-        turn: *turn,
+        turn,
         at: times.last().copied()?,
+        by: None,
         doing,
     })
 }

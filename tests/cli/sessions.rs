@@ -3,6 +3,7 @@
 mod audit;
 mod change;
 mod crash;
+mod interrupted;
 pub(crate) mod kit;
 mod read;
 mod retry;

@@ -98,6 +98,7 @@ fn next(event: Option<&Event>) -> Option<Event> {
         Some(Event::Saved { .. }) => Event::TurnEnded {
             turn,
             receipt: Receipt {
+                cut: None,
                 status: Status::Done,
                 answer: Default::default(),
                 verdict: word(),

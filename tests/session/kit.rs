@@ -7,8 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use zcoder::json::Tree;
 use zcoder::policy::Profile;
 use zcoder::protocol::{
-    CallId, CommandRun, DecidedBy, Decision, FileChange, Goal, GoalState, Message, Note, Pending,
-    Receipt, Status, ToolCall, TurnId, Way,
+    CallId, CommandRun, Cut, DecidedBy, Decision, Doing, FileChange, Goal, GoalState, Halt,
+    Message, Note, Pending, Receipt, Status, ToolCall, TurnId, Way,
 };
 use zcoder::session::{
     Author, Checkpoint, Edit, FrontEnd, Header, Log, ModelRecord, Origin, Record, SessionId, Store,
@@ -87,6 +87,7 @@ pub(crate) fn author() -> Author {
 
 pub(crate) fn receipt(status: Status) -> Receipt {
     Receipt {
+        cut: None,
         status,
         answer: Arc::new("all\u{0}\n".to_string()),
         verdict: "model says done; last command failed: ctest (exit 8)".to_string(),
@@ -298,6 +299,26 @@ pub(crate) fn every_record() -> Vec<Record> {
     records.extend(statuses.map(|status| Record::Receipt {
         turn: TurnId(3),
         receipt: receipt(status),
+    }));
+    let by = [Halt::Cancel, Halt::HangUp, Halt::Terminate, Halt::Quit];
+    let doing = [
+        Doing::Between,
+        Doing::Waiting,
+        Doing::Loading,
+        Doing::Reading,
+        Doing::Answering,
+        Doing::Unseen,
+        Doing::Asking,
+        Doing::Running(vec![text(odd), text("list_files .")]),
+        Doing::Own(text(odd)),
+    ];
+    let cuts = by.into_iter().cycle().zip(doing);
+    records.extend(cuts.map(|(by, doing)| Record::Receipt {
+        turn: TurnId(3),
+        receipt: Receipt {
+            cut: Some(Cut { by, doing }),
+            ..receipt(Status::Cancelled)
+        },
     }));
     records
 }

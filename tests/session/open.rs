@@ -3,10 +3,8 @@
 use super::kit::{Kit, assistant, author, call, result, user};
 use std::fs;
 use std::path::Path;
-use zcoder::protocol::{Message, Status, TurnId};
-use zcoder::session::{
-    Doing, Log, Notice, OpenError, Opened, Pointer, Record, SessionId, read_line,
-};
+use zcoder::protocol::{Cut, Doing, Halt, Message, Status, TurnId};
+use zcoder::session::{Log, Notice, OpenError, Opened, Pointer, Record, SessionId, read_line};
 use zcoder::sha256::digest;
 
 fn open(kit: &Kit, log: &Log) -> Opened {
@@ -423,7 +421,7 @@ fn a_call_without_a_result_was_interrupted() {
         ]
     );
     let stopped = opened.interrupted.take().expect("a turn");
-    assert_eq!((stopped.turn, stopped.doing), (TurnId(1), Doing::Reading));
+    assert_eq!((stopped.turn, stopped.doing), (TurnId(1), Doing::Unseen));
     // It is on record from the next commit on.
     opened.log.commit().expect("a commit");
     let again = open(&kit, &log);
@@ -482,8 +480,78 @@ fn a_turn_that_did_not_end_is_told() {
             .interrupted
             .map(|stopped| stopped.to_string());
         let time = zcoder::sys::clock::local_hh_mm(*log.times().last().expect("a time"));
-        let expected = expected.map(|expected| format!("turn interrupted {time} {expected}"));
+        let expected = expected
+            .map(|expected| format!("turn interrupted {time} (ended without a word) {expected}"));
         assert_eq!(told, expected);
+    }
+}
+
+#[test]
+fn a_turn_that_was_cut_off_tells_by_what_and_where() {
+    let run = || Doing::Running(vec!["run_command make \u{1b}[2J".to_string()]);
+    for (by, doing, expected) in [
+        (Halt::Cancel, Doing::Between, "(cancel) between two steps"),
+        (
+            Halt::HangUp,
+            Doing::Waiting,
+            "(hang-up) while waiting for the model",
+        ),
+        (
+            Halt::Terminate,
+            Doing::Loading,
+            "(terminated) while the model was being loaded",
+        ),
+        (
+            Halt::HangUp,
+            Doing::Reading,
+            "(hang-up) while reading the prompt",
+        ),
+        (
+            Halt::Quit,
+            Doing::Answering,
+            "(quit) while the model was answering",
+        ),
+        (
+            Halt::Cancel,
+            Doing::Asking,
+            "(cancel) while waiting for your answer",
+        ),
+        (
+            Halt::Cancel,
+            run(),
+            "(cancel) while running run_command make \\x1b[2J",
+        ),
+        (
+            Halt::Cancel,
+            Doing::Own("make\nx".to_string()),
+            "(cancel) while running your own `make x`",
+        ),
+    ] {
+        let kit = Kit::new();
+        let mut log = kit.committed(&[]);
+        log.begin_turn(TurnId(7), author());
+        log.append(user("go"));
+        let mut receipt = super::kit::receipt(Status::Cancelled);
+        receipt.cut = Some(Cut { by, doing });
+        let turn = TurnId(7);
+        log.append(Record::Receipt { turn, receipt });
+        log.append(Record::Title {
+            text: "later".to_string(),
+        });
+        log.commit().expect("a commit");
+        let stopped = open(&kit, &log).interrupted.expect("a turn");
+        assert_eq!((stopped.turn, stopped.at), (turn, log.times()[3]));
+        let time = zcoder::sys::clock::local_hh_mm(log.times()[3]);
+        let expected = format!("turn interrupted {time} {expected}");
+        assert_eq!(stopped.to_string(), expected);
+        // The next turn ended by itself.
+        log.begin_turn(TurnId(8), author());
+        log.append(Record::Receipt {
+            turn: TurnId(8),
+            receipt: super::kit::receipt(Status::Done),
+        });
+        log.commit().expect("a commit");
+        assert_eq!(open(&kit, &log).interrupted, None);
     }
 }
 

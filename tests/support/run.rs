@@ -135,6 +135,13 @@ impl Screen {
         (self.shown, status.code())
     }
 
+    /// The terminal goes away; the exit code.
+    pub(crate) fn hang_up(self) -> Option<i32> {
+        let Screen { pty, mut child, .. } = self;
+        drop(pty);
+        child.wait().expect("its end").code()
+    }
+
     fn read(&mut self) -> bool {
         let mut bytes = [0; 4096];
         let deadline = Instant::now() + PATIENCE;

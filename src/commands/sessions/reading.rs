@@ -14,8 +14,8 @@
 
 use crate::commands::by;
 use crate::headless::show;
-use crate::protocol::{Decision, FileChange, Message, Note, Receipt, Status, Way};
-use crate::session::{Author, FrontEnd, Hash, ModelRecord, Record, ToolStyle};
+use crate::protocol::{Cut, Decision, FileChange, Message, Note, Receipt, Status, Way};
+use crate::session::{Author, FrontEnd, Hash, ModelRecord, Record, ToolStyle, cut};
 use crate::sha256::hex;
 use crate::sys::clock;
 use crate::text::{self, counted};
@@ -243,9 +243,12 @@ pub(in crate::commands) fn receipt_of(receipt: &Receipt) -> String {
         Status::NeedsApproval { what } => format!("an approval was needed: {what}"),
         Status::Limit { which } => format!("a limit was reached: {which}"),
         Status::NotSaved { reason } => format!("it could not be saved: {reason}"),
-        Status::Cancelled => "cancelled".to_string(),
+        Status::Cancelled => match &receipt.cut {
+            Some(Cut { by, doing }) => format!("cancelled {}", cut(Some(*by), doing)),
+            None => "cancelled".to_string(),
+        },
     };
-    if !receipt.verdict.is_empty() && receipt.verdict != out {
+    if !receipt.verdict.is_empty() && !out.starts_with(&receipt.verdict) {
         out.push_str(&format!("; {}", receipt.verdict));
     }
     for file in &receipt.files {

@@ -64,6 +64,7 @@ fn check(strict: bool, replies: &[Reply], expected: &[&str]) {
                     status,
                     answer,
                     why,
+                    cut: _,
                 }) => {
                     format!("{status:?} {answer:?} {}", why.unwrap_or_default())
                 }

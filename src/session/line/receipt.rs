@@ -3,13 +3,14 @@
 //! ```text
 //! {…,"kind":"receipt","turn":1,"status":"done","answer":"","verdict":"done","files":[{"path":"src/a.rs","added":1,…}],
 //!  "commands":[{"command":"sh test.sh","exit":0,"elapsed_ns":…}],"calls":2,"requests":3,"elapsed_ns":…,"prompt_tokens":…,…}
+//! {…,"status":"cancelled","cut":{"by":"hang_up","doing":"running","what":["run_command make"]},…}      what a signal or a person ended
 //! ```
 //!
 //! Read next: `line.rs`.
 
 use super::{all, optional, optional_bool, text};
 use crate::json::{Field, FieldError, Writer};
-use crate::protocol::{CommandRun, FileChange, Receipt, Status};
+use crate::protocol::{CommandRun, Cut, Doing, FileChange, Halt, Receipt, Status};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +28,9 @@ pub(super) fn write(json: &mut Writer, receipt: &Receipt) {
     };
     json.key("status").string(status);
     optional(json, "why", why.map(String::as_str));
+    if let Some(cut) = &receipt.cut {
+        write_cut(json, cut);
+    }
     json.key("answer").string(&receipt.answer);
     json.key("verdict").string(&receipt.verdict);
     json.key("files").begin_array();
@@ -58,6 +62,34 @@ pub(super) fn write(json: &mut Writer, receipt: &Receipt) {
     write_duration(json, "output_ns", receipt.output_time);
 }
 
+fn write_cut(json: &mut Writer, cut: &Cut) {
+    json.key("cut")
+        .begin_object()
+        .key("by")
+        .string(match cut.by {
+            Halt::Cancel => "cancel",
+            Halt::HangUp => "hang_up",
+            Halt::Terminate => "terminate",
+            Halt::Quit => "quit",
+        });
+    let (doing, what): (_, &[String]) = match &cut.doing {
+        Doing::Between => ("between", &[]),
+        Doing::Waiting => ("waiting", &[]),
+        Doing::Loading => ("loading", &[]),
+        Doing::Reading => ("reading", &[]),
+        Doing::Answering => ("answering", &[]),
+        Doing::Unseen => ("unseen", &[]),
+        Doing::Asking => ("asking", &[]),
+        Doing::Running(names) => ("running", names),
+        Doing::Own(command) => ("own", std::slice::from_ref(command)),
+    };
+    json.key("doing").string(doing).key("what").begin_array();
+    for what in what {
+        json.string(what);
+    }
+    json.end_array().end_object();
+}
+
 /// 584 years fit.
 fn write_duration(json: &mut Writer, key: &str, duration: Duration) {
     let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
@@ -80,6 +112,7 @@ pub(super) fn read(line: &Field<'_>) -> Result<Receipt, FieldError> {
             "cancelled" => Status::Cancelled,
             _ => return Err(status.error("a status that this version knows")),
         },
+        cut: line.optional("cut")?.map(|field| cut(&field)).transpose()?,
         answer: Arc::new(text(line, "answer")?),
         verdict: text(line, "verdict")?,
         files: all(line, "files", |file| {
@@ -108,6 +141,32 @@ pub(super) fn read(line: &Field<'_>) -> Result<Receipt, FieldError> {
         prompt_tokens: line.member("prompt_tokens")?.u64()?,
         output_tokens: line.member("output_tokens")?.u64()?,
         output_time: duration(line, "output_ns")?,
+    })
+}
+
+fn cut(field: &Field<'_>) -> Result<Cut, FieldError> {
+    let (by, doing) = (field.member("by")?, field.member("doing")?);
+    let what = all(field, "what", |what| Ok(what.string()?.to_string()))?;
+    Ok(Cut {
+        by: match by.string()? {
+            "cancel" => Halt::Cancel,
+            "hang_up" => Halt::HangUp,
+            "terminate" => Halt::Terminate,
+            "quit" => Halt::Quit,
+            _ => return Err(by.error("an end that this version knows")),
+        },
+        doing: match doing.string()? {
+            "between" => Doing::Between,
+            "waiting" => Doing::Waiting,
+            "loading" => Doing::Loading,
+            "reading" => Doing::Reading,
+            "answering" => Doing::Answering,
+            "unseen" => Doing::Unseen,
+            "asking" => Doing::Asking,
+            "running" => Doing::Running(what),
+            "own" => Doing::Own(what.concat()),
+            _ => return Err(doing.error("a stage that this version knows")),
+        },
     })
 }
 

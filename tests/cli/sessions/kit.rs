@@ -165,6 +165,7 @@ pub(crate) fn receipt(turn: u64, status: Status) -> Record {
     Record::Receipt {
         turn: TurnId(turn),
         receipt: Receipt {
+            cut: None,
             status,
             answer: Arc::default(),
             verdict: String::new(),
