@@ -24,14 +24,11 @@
 
 use super::{ffi, random};
 use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, ErrorKind, IoSlice, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// Collected before a write.
-const WRITE_BYTES: usize = 64 << 10;
 
 /// What tells one state of a file from another without reading it: equal before and after means untouched (by anybody who does not set
 /// the times back). Made from the metadata of an open file, or of a path whose last component was not followed.
@@ -349,13 +346,7 @@ impl Temporary {
             Attributes::Like(like) => keep_attributes(&file, like)?,
             Attributes::Mode(mode) => file.set_permissions(Permissions::from_mode(mode))?,
         }
-        // Many small parts are a few calls; large ones go through as they are.
-        let mut out = BufWriter::with_capacity(WRITE_BYTES, &file);
-        for part in parts {
-            out.write_all(part)?;
-        }
-        out.flush()?;
-        drop(out);
+        write_parts(&file, parts)?;
         file.sync_all()?;
         Ok(temporary)
     }
@@ -375,6 +366,23 @@ impl Drop for Temporary {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// As one call gathers them, as many as it takes: copied together first they would take memory that costs more than the call.
+fn write_parts(mut file: &File, parts: &[&[u8]]) -> io::Result<()> {
+    let mut slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
+    let mut left = &mut slices[..];
+    // Empty ones at the front go, so what is left has a byte to write.
+    IoSlice::advance_slices(&mut left, 0);
+    while !left.is_empty() {
+        match file.write_vectored(left) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => IoSlice::advance_slices(&mut left, written),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Owner and group first: setting them clears the set-id bits.
