@@ -126,22 +126,25 @@ fn commands_by_mode() {
 fn edits_by_mode() {
     let auto = policy(CommandMode::Ask, EditMode::Auto);
     assert_eq!(
-        allowed(auto.edit(7, &["a.rs"], "diff", None), &rule("edits=auto")),
+        allowed(
+            auto.edit(7, &["a.rs"], |_| "diff", None),
+            &rule("edits=auto")
+        ),
         7
     );
-    let question = asked(asking().edit(7, &["a.rs"], "diff", None));
+    let question = asked(asking().edit(7, &["a.rs"], |_| "diff", None));
     let shown = |path: &str, diff: &str, notes: &[&str]| Question::Edit {
         path: path.to_string(),
         diff: diff.to_string(),
         notes: notes.iter().map(|note| note.to_string()).collect(),
     };
     assert_eq!(question, shown("a.rs", "diff", &[]));
-    let question = asked(auto.edit(7, &[".git/config"], "-a\n+b\n", Some("git runs it")));
+    let question = asked(auto.edit(7, &[".git/config"], |_| "-a\n+b\n", Some("git runs it")));
     assert_eq!(
         question,
         shown(".git/config", "-a\n+b\n", &["protected: git runs it"])
     );
-    let question = asked(asking().edit(7, &["a\u{202e}b"], "+\u{200b}x\u{1b}[2J\n", None));
+    let question = asked(asking().edit(7, &["a\u{202e}b"], |_| "+\u{200b}x\u{1b}[2J\n", None));
     assert_eq!(
         question,
         shown(
@@ -153,7 +156,7 @@ fn edits_by_mode() {
         )
     );
     denied(
-        policy(CommandMode::Ask, EditMode::Deny).edit(7, &["a\nb"], "diff", None),
+        policy(CommandMode::Ask, EditMode::Deny).edit(7, &["a\nb"], |_| "diff", None),
         &rule("edits=deny"),
         "edits are denied in this run, so a\\nb was not changed. Tell the user what to change and why, with the new text.",
     );
@@ -215,16 +218,16 @@ fn a_yes_for_the_session_holds_for_the_raw_text_and_folder() {
     asked(policy.command(command_in("printf '\t'", "src")));
     asked(policy.command(command("printf '\t' ")));
     // A granted command allows no edit, a granted file no other.
-    asked(policy.edit(1, &["printf '\t'"], "", None));
-    let Verdict::Ask(question) = policy.edit(1, &[".envrc"], "diff", Some("why")) else {
+    asked(policy.edit(1, &["printf '\t'"], |_| "", None));
+    let Verdict::Ask(question) = policy.edit(1, &[".envrc"], |_| "diff", Some("why")) else {
         panic!("not asked");
     };
     assert!(policy.grant(&question));
     allowed(
-        policy.edit(2, &[".envrc"], "other diff", Some("why")),
+        policy.edit(2, &[".envrc"], |_| "other diff", Some("why")),
         &DecidedBy::Session,
     );
-    asked(policy.edit(2, &[".envrc2"], "diff", None));
+    asked(policy.edit(2, &[".envrc2"], |_| "diff", None));
     asked(policy.command(command(".envrc")));
 }
 
@@ -616,7 +619,7 @@ fn any_text_gets_an_answer() {
 #[test]
 fn an_edit_of_several_files_shows_all_and_needs_a_grant_for_each() {
     let mut policy = asking();
-    let Verdict::Ask(question) = policy.edit(1, &["a.rs", "b\n.rs"], "diff", None) else {
+    let Verdict::Ask(question) = policy.edit(1, &["a.rs", "b\n.rs"], |_| "diff", None) else {
         panic!("not asked");
     };
     let shown = Question::Edit {
@@ -628,17 +631,17 @@ fn an_edit_of_several_files_shows_all_and_needs_a_grant_for_each() {
     assert!(policy.grant(&question));
     assert_eq!(
         allowed(
-            policy.edit(2, &["b\n.rs"], "diff", None),
+            policy.edit(2, &["b\n.rs"], |_| "diff", None),
             &DecidedBy::Session
         ),
         2
     );
     assert_eq!(
         allowed(
-            policy.edit(3, &["b\n.rs", "a.rs"], "diff", None),
+            policy.edit(3, &["b\n.rs", "a.rs"], |_| "diff", None),
             &DecidedBy::Session
         ),
         3
     );
-    asked(policy.edit(4, &["a.rs", "c.rs"], "diff", None));
+    asked(policy.edit(4, &["a.rs", "c.rs"], |_| "diff", None));
 }

@@ -241,13 +241,13 @@ impl Policy {
         }
     }
 
-    /// Judges an edit of all `paths` (a grant counts if it covers each); `diff` is shown in a question; `protected` says why it
-    /// asks even under `auto`.
+    /// Judges an edit of all `paths` (a grant counts if it covers each); what `diff` gives is shown in a question; `protected` says why
+    /// it asks even under `auto`.
     pub fn edit<T>(
         &self,
         value: T,
         paths: &[&str],
-        diff: &str,
+        diff: fn(&T) -> &str,
         protected: Option<&str>,
     ) -> Verdict<T> {
         let granted = |path: &&str| {
@@ -276,6 +276,7 @@ impl Policy {
             EditMode::Allow => allowed(value, self.set_by("edits=allow")),
             EditMode::Auto if protected.is_none() => allowed(value, rule("edits=auto")),
             EditMode::Auto | EditMode::Ask => {
+                let diff = diff(&value);
                 let question = Question::Edit {
                     path: shown(),
                     diff: text::visible(diff).into_owned(),

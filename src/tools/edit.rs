@@ -222,8 +222,8 @@ impl Edit {
     pub fn judge(self, policy: &Policy) -> Verdict<Edit> {
         let paths: Vec<String> = self.paths().into_iter().map(String::from).collect();
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let (diff, protected) = (self.diff().to_string(), self.protected());
-        policy.edit(self, &paths, &diff, protected)
+        let protected = self.protected();
+        policy.edit(self, &paths, Edit::diff, protected)
     }
 
     /// The exact change as unified diff text (what a question shows; the caller makes it visible).

@@ -19,7 +19,7 @@ fn replacement<'a>(old: &'a str, new: &'a str) -> [(&'a str, &'a str); 3] {
 /// Applies with a journal of one's own.
 fn apply(kit: &mut Kit, edit: Edit, journal: &mut dyn FnMut() -> io::Result<()>) -> ToolOutcome {
     let policy = Policy::new(CommandMode::Ask, EditMode::Auto, Profile::Coding, None);
-    let Verdict::Allowed(approved) = policy.edit(edit, &["f"], "", None) else {
+    let Verdict::Allowed(approved) = policy.edit(edit, &["f"], |_| "", None) else {
         panic!("edits=auto asks");
     };
     kit.toolbox.apply(approved, &mut |_, _| journal())

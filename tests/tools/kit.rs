@@ -90,7 +90,7 @@ impl Kit {
     #[track_caller]
     pub(crate) fn apply(&mut self, edit: Edit) -> ToolOutcome {
         let policy = Policy::new(CommandMode::Ask, EditMode::Auto, Profile::Coding, None);
-        let Verdict::Allowed(approved) = policy.edit(edit, &["any"], "", None) else {
+        let Verdict::Allowed(approved) = policy.edit(edit, &["any"], |_| "", None) else {
             panic!("edits=auto asks");
         };
         let journal = &mut self.journal;
