@@ -83,10 +83,6 @@ pub fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Applied, Vec<Misfit>> {
     let mut placing = Placing {
         finder: Finder::new(file),
         hunks,
-        wanted: hunks
-            .iter()
-            .map(|hunk| hunk.stands().copied().collect())
-            .collect(),
         places: vec![None; hunks.len()],
         open: vec![false; hunks.len()],
         misfits: Vec::new(),
@@ -113,15 +109,13 @@ pub fn content(hunks: &[Hunk<'_>]) -> Vec<u8> {
 struct Placing<'f, 'h> {
     finder: Finder<'f>,
     hunks: &'h [Hunk<'h>],
-    /// Of each hunk the lines that must stand in the file.
-    wanted: Vec<Vec<Line<'h>>>,
     places: Vec<Option<(usize, Match)>>,
     /// Of each hunk whether its text stands at several places.
     open: Vec<bool>,
     misfits: Vec<Misfit>,
 }
 
-impl Placing<'_, '_> {
+impl<'h> Placing<'_, 'h> {
     /// Steps 1 and 2.
     fn by_text(&mut self) {
         let all = 0..self.finder.lines.count();
@@ -129,8 +123,8 @@ impl Placing<'_, '_> {
         for i in 0..self.hunks.len() {
             let place = match self.at_once(i, shift) {
                 Some(place) => Ok(Some(place)),
-                None if self.wanted[i].is_empty() => Err(Unfit::NoContext),
-                None => match self.finder.search(&self.wanted[i], all.clone()) {
+                None if self.hunks[i].stands().next().is_none() => Err(Unfit::NoContext),
+                None => match self.finder.search(&self.hunks[i].lines, all.clone()) {
                     Found::Once(place, how) => Ok(Some((place, how))),
                     Found::Often(..) => Ok(None),
                     Found::Nowhere => Err(self.nowhere(i, all.clone())),
@@ -148,11 +142,11 @@ impl Placing<'_, '_> {
 
     /// A place that needs no search.
     fn at_once(&mut self, i: usize, shift: isize) -> Option<(usize, Match)> {
-        let (count, wanted) = (self.finder.lines.count(), self.wanted[i].len());
         let hunk = &self.hunks[i];
+        let (count, wanted) = (self.finder.lines.count(), hunk.stands().count());
         let start = hunk.start.filter(|_| wanted > 0);
         if let Some(expected) = expected(start, shift) {
-            if self.finder.fits(expected, &self.wanted[i]) == Some(Match::Exact) {
+            if self.finder.fits(expected, &hunk.lines) == Some(Match::Exact) {
                 return Some((expected, Match::Exact));
             }
         }
@@ -161,10 +155,7 @@ impl Placing<'_, '_> {
             || (wanted == 0 && (count == 0 || hunk.start.is_some_and(|start| start >= count)));
         if at_end {
             let place = count.checked_sub(wanted)?;
-            return self
-                .finder
-                .fits(place, &self.wanted[i])
-                .map(|how| (place, how));
+            return self.finder.fits(place, &hunk.lines).map(|how| (place, how));
         }
         None
     }
@@ -197,7 +188,7 @@ impl Placing<'_, '_> {
                 }
             }
             if let Some((place, _)) = self.places[i] {
-                floor = place + self.wanted[i].len();
+                floor = place + self.hunks[i].stands().count();
             }
             shift = self.shift(i).unwrap_or(shift);
         }
@@ -209,13 +200,14 @@ impl Placing<'_, '_> {
         between: Range<usize>,
         shift: isize,
     ) -> Result<(usize, Match), Unfit> {
-        let (two, how) = match self.finder.search(&self.wanted[i], between.clone()) {
+        let hunk = &self.hunks[i];
+        let (two, how) = match self.finder.search(&hunk.lines, between.clone()) {
             Found::Once(place, how) => return Ok((place, how)),
             Found::Often(two, how) => (two, how),
             // The neighbors leave no room for it: it stands elsewhere, several times.
             Found::Nowhere => match self
                 .finder
-                .search(&self.wanted[i], 0..self.finder.lines.count())
+                .search(&hunk.lines, 0..self.finder.lines.count())
             {
                 Found::Often([a, b], _) => return Err(Unfit::Several([a + 1, b + 1])),
                 Found::Once(..) | Found::Nowhere => return Err(Unfit::NoPlace),
@@ -224,20 +216,18 @@ impl Placing<'_, '_> {
             Found::GaveUp => return Err(Unfit::TooCostly),
         };
         if let Some(behind) = self.behind_anchors(i, between.clone()) {
-            match self.finder.search(&self.wanted[i], behind..between.end) {
+            match self.finder.search(&hunk.lines, behind..between.end) {
                 Found::Once(place, how) | Found::Often([place, _], how) => return Ok((place, how)),
                 Found::Nowhere | Found::GaveUp => {}
             }
         }
-        if let Some(expected) = expected(self.hunks[i].start, shift) {
-            if self.finder.fits(expected, &self.wanted[i]) == Some(how) {
+        if let Some(expected) = expected(hunk.start, shift) {
+            if self.finder.fits(expected, &hunk.lines) == Some(how) {
                 return Ok((expected, how));
             }
             let from = expected.saturating_sub(NEAR).max(between.start);
-            let to = (expected + NEAR + self.wanted[i].len()).min(between.end);
-            if let Found::Once(place, near) =
-                self.finder.search(&self.wanted[i], from..to.max(from))
-            {
+            let to = (expected + NEAR + hunk.stands().count()).min(between.end);
+            if let Found::Once(place, near) = self.finder.search(&hunk.lines, from..to.max(from)) {
                 if near == how {
                     return Ok((place, how));
                 }
@@ -261,7 +251,11 @@ impl Placing<'_, '_> {
 
     /// The reason for a hunk that stands nowhere.
     fn nowhere(&mut self, i: usize, all: Range<usize>) -> Unfit {
-        let new: Vec<Line<'_>> = self.hunks[i].becomes().copied().collect();
+        let keep = |line: &Line<'h>| Line {
+            mark: Mark::Keep,
+            ..*line
+        };
+        let new: Vec<Line<'h>> = self.hunks[i].becomes().map(keep).collect();
         let telling: usize = new.iter().map(|line| line.text.trim_ascii().len()).sum();
         if telling < TELLING_BYTES {
             return Unfit::NoPlace;
@@ -283,7 +277,7 @@ impl Placing<'_, '_> {
                     hunk: &self.hunks[i],
                     how,
                 };
-                runs.extend(writer.splices(place).into_iter().map(|splice| (splice, i)));
+                writer.splices(place, |splice| runs.push((splice, i)));
             }
         }
         // Stable: of one hunk they are in order already.
@@ -329,8 +323,7 @@ struct Writer<'a, 'f> {
 
 impl Writer<'_, '_> {
     /// Each run of changed lines as one splice.
-    fn splices(&self, place: usize) -> Vec<Splice> {
-        let mut splices = Vec::new();
+    fn splices(&self, place: usize, mut splice: impl FnMut(Splice)) {
         let mut line = place;
         let mut rest = &self.hunk.lines[..];
         while !rest.is_empty() {
@@ -350,35 +343,31 @@ impl Writer<'_, '_> {
                 .iter()
                 .filter(|line| line.mark == Mark::Remove)
                 .count();
-            let added: Vec<&Line<'_>> = changed
-                .iter()
-                .filter(|line| line.mark == Mark::Add)
-                .collect();
             if run > 0 {
-                splices.push(self.splice(line..line + removed, &added));
+                splice(self.splice(line..line + removed, changed));
             }
             line += removed;
         }
-        splices
     }
 
-    fn splice(&self, lines: Range<usize>, added: &[&Line<'_>]) -> Splice {
+    fn splice(&self, lines: Range<usize>, changed: &[Line<'_>]) -> Splice {
         let text = self.finder.lines.text();
         let mut range = self.finder.lines.bytes_of(lines.clone());
         if range.start == 0 && self.how != Match::Exact && !self.speaks_of_bom() {
             range.start = text.len() - without_bom(text).len();
             range.end = range.end.max(range.start);
         }
-        let mut new = Vec::new();
+        let added = changed.iter().filter(|line| line.mark == Mark::Add);
+        let last = changed.iter().rfind(|line| line.mark == Mark::Add);
+        // With the longest line end each, and one before them.
+        let bytes: usize = added.clone().map(|line| line.text.len() + 2).sum();
+        let mut new = Vec::with_capacity(bytes + 2);
         // Behind an open last line.
-        if range.start == text.len()
-            && !text.is_empty()
-            && !text.ends_with(b"\n")
-            && !added.is_empty()
+        if range.start == text.len() && !text.is_empty() && !text.ends_with(b"\n") && last.is_some()
         {
             new.extend_from_slice(self.line_end(&lines, usize::MAX));
         }
-        for (i, line) in added.iter().enumerate() {
+        for (i, line) in added.enumerate() {
             match self.how {
                 Match::Exact => {
                     new.extend_from_slice(line.text);
@@ -390,10 +379,8 @@ impl Writer<'_, '_> {
                 }
             }
         }
-        let is_open = range.end == text.len()
-            && added
-                .last()
-                .is_some_and(|last| last.open || self.keeps_open());
+        let is_open =
+            range.end == text.len() && last.is_some_and(|last| last.open || self.keeps_open());
         if is_open {
             let end = if new.ends_with(b"\r\n") && self.how != Match::Exact {
                 2

@@ -371,10 +371,9 @@ fn by_counts<'a>(
 ) -> bool {
     let mut ahead = *cursor;
     while old > 0 || new > 0 {
-        let Some(text) = ahead.peek() else {
+        let Some(text) = ahead.take() else {
             return false;
         };
-        ahead.next();
         if is_open_mark(text) {
             match lines.last_mut() {
                 Some(last) => last.open = true,

@@ -266,9 +266,16 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn next(&mut self) {
+        self.take();
+    }
+
+    /// The line that is due; the one behind it is due next.
+    pub(super) fn take(&mut self) -> Option<&'a [u8]> {
         let end = simd::find_byte(self.rest, b'\n', 0);
+        let line = (!self.rest.is_empty()).then(|| &self.rest[..end]);
         self.rest = self.rest.get(end + 1..).unwrap_or_default();
         self.number += 1;
+        line
     }
 
     /// The number of the line that is due, from 1.

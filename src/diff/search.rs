@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::lines::Lines;
-use super::parse::{Line, trimmed};
+use super::parse::{Line, Mark, trimmed};
 
 /// Lines compared before a search gives up: well below a second.
 const MAX_STEPS: u64 = 50_000_000;
@@ -69,27 +69,31 @@ impl<'f> Finder<'f> {
         }
     }
 
-    /// Whether the wanted lines stand at a place, and how well they match.
-    pub(super) fn fits(&mut self, place: usize, wanted: &[Line<'_>]) -> Option<Match> {
-        if place.checked_add(wanted.len())? > self.lines.count() {
-            return None;
-        }
+    /// Whether the lines, but for added ones, stand at a place, and how well they match.
+    pub(super) fn fits(&mut self, place: usize, lines: &[Line<'_>]) -> Option<Match> {
         let mut worst = Match::Exact;
-        for (i, line) in wanted.iter().enumerate() {
+        let mut number = place;
+        for line in lines.iter().filter(|line| line.mark != Mark::Add) {
+            if number >= self.lines.count() {
+                return None;
+            }
             self.steps += 1;
-            worst = worst.max(compare(&self.lines, place + i, line)?);
+            worst = worst.max(compare(&self.lines, number, line)?);
+            number += 1;
         }
-        Some(worst)
+        (number <= self.lines.count()).then_some(worst)
     }
 
-    /// Searches among the places where all wanted lines lie within `range`.
-    pub(super) fn search(&mut self, wanted: &[Line<'_>], range: Range<usize>) -> Found {
+    /// Searches among the places where all of the lines, but for added ones, lie within `range`.
+    pub(super) fn search(&mut self, lines: &[Line<'_>], range: Range<usize>) -> Found {
+        let wanted = lines.iter().filter(|line| line.mark != Mark::Add).copied();
+        let wanted: Vec<Line<'_>> = wanted.collect();
         let index = match self.index.take() {
             None if self.reads == READS => Some(Index::new(&self.lines)),
             index => index,
         };
         self.reads += u32::from(index.is_none());
-        let found = self.follow(index.as_ref(), wanted, range);
+        let found = self.follow(index.as_ref(), &wanted, range);
         self.index = index;
         found
     }

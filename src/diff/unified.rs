@@ -150,6 +150,7 @@ pub fn hunks(out: &mut Vec<u8>, old: &[u8], blocks: &[Block<'_>], removed: Remov
         counted: 0,
         lines: 0,
         shift: 0,
+        body: Vec::new(),
     };
     let mut rest = blocks;
     let mut start = rest.first().map_or(0, |first| back(old, first.0.start));
@@ -177,11 +178,13 @@ struct Writer<'a> {
     lines: u64,
     /// New lines less old lines so far.
     shift: i64,
+    /// Of the hunk that is being written: its head counts its lines.
+    body: Vec<u8>,
 }
 
 impl Writer<'_> {
     fn hunk(&mut self, range: Range<usize>, blocks: &[Block<'_>], counts: &mut Counts) {
-        let mut body = Vec::new();
+        let mut body = std::mem::take(&mut self.body);
         let (mut old_lines, mut new_lines) = (0, 0);
         let mut at = range.start;
         for (block, new) in blocks {
@@ -205,6 +208,8 @@ impl Writer<'_> {
         self.out
             .extend_from_slice(format!("@@ -{old} +{new} @@\n").as_bytes());
         self.out.extend_from_slice(&body);
+        body.clear();
+        self.body = body;
     }
 
     fn removed(&self, out: &mut Vec<u8>, bytes: &[u8]) -> u64 {
@@ -237,7 +242,11 @@ fn span(before: u64, count: u64) -> String {
 /// Writes whole lines with a mark before each; returns how many.
 fn lines(out: &mut Vec<u8>, mark: u8, bytes: &[u8]) -> u64 {
     let mut count = 0;
-    for line in bytes.split_inclusive(|b| *b == b'\n') {
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = line_end(bytes, at);
+        let line = &bytes[at..end];
+        at = end;
         count += 1;
         out.push(mark);
         out.extend_from_slice(line);

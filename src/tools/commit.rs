@@ -29,6 +29,9 @@ use super::{done, failed, shown};
 /// Of a new content, hashed together.
 const GATHERED_BYTES: usize = 16 << 10;
 
+/// Of a file that is read again, at a time: fresh memory costs more than a call.
+const COMPARED_BYTES: usize = 16 << 10;
+
 /// Makes it. On success each file counts as read as far as it was before.
 pub(super) fn make(
     edit: Edit,
@@ -307,7 +310,7 @@ struct MovedOn;
 
 /// Whether the file holds exactly these bytes.
 fn holds(mut file: &File, parts: &[&[u8]]) -> io::Result<bool> {
-    let mut chunk = vec![0; 64 << 10];
+    let mut chunk = vec![0; COMPARED_BYTES];
     for part in parts {
         let mut rest = *part;
         while !rest.is_empty() {

@@ -28,7 +28,7 @@ use super::content::BOM;
 use super::edit::{Before, Edit, FileEdit, clip, count_lines};
 use super::misfit::{MAX_FAULTS, explain};
 use super::seen::{Known, Seen};
-use super::stub::first_stub;
+use super::stub::{first_stub, is_stub};
 use super::workspace::{Purpose, Refusal, Workspace};
 use super::{WsPath, failed, shown};
 
@@ -335,6 +335,10 @@ fn may_go(
 fn stub(name: &str, hunks: &[Hunk<'_>], old: &[u8]) -> Option<String> {
     for hunk in hunks {
         let added = hunk.lines.iter().filter(|line| line.mark == Mark::Add);
+        // Nearly every hunk ends here.
+        if !added.clone().any(|line| is_stub(&text::repair(line.text))) {
+            continue;
+        }
         let added: Vec<u8> = added.flat_map(|line| [line.text, b"\n"].concat()).collect();
         if let Some((_, line)) = first_stub(&text::repair(&added), old) {
             return Some(format!(

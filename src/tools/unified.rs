@@ -22,6 +22,7 @@
 //!
 //! Invariant: cost is the splices and their context, beyond one pass to count lines.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::diff::{self, Block, Removed, Splice};
@@ -42,9 +43,9 @@ pub(super) struct Diff {
 }
 
 /// Whole old lines and what replaces them.
-struct Change {
+struct Change<'a> {
     old: Range<usize>,
-    new: Vec<u8>,
+    new: Cow<'a, [u8]>,
 }
 
 /// `from`, `to`: `None` for a file that is not there. `splices`: in order, apart from each other.
@@ -94,8 +95,8 @@ fn shown(bytes: Vec<u8>) -> String {
     text
 }
 
-fn changes(old: &[u8], splices: &[Splice]) -> Vec<Change> {
-    let mut changes: Vec<Change> = Vec::new();
+fn changes<'a>(old: &[u8], splices: &'a [Splice]) -> Vec<Change<'a>> {
+    let mut changes: Vec<Change<'a>> = Vec::new();
     let mut rest = splices;
     while let Some(first) = rest.first() {
         let mut range = widen(old, first);
@@ -108,18 +109,27 @@ fn changes(old: &[u8], splices: &[Splice]) -> Vec<Change> {
             length += 1;
         }
         let (together, after) = rest.split_at(length);
-        let mut new = Vec::new();
-        let mut at = range.start;
-        for splice in together {
-            new.extend_from_slice(&old[at..splice.range.start]);
-            new.extend_from_slice(&splice.new);
-            at = splice.range.end;
-        }
-        new.extend_from_slice(&old[at..range.end]);
+        let new = match together {
+            [whole] if whole.range == range => Cow::Borrowed(&whole.new[..]),
+            _ => Cow::Owned(spliced(old, range.clone(), together)),
+        };
         changes.extend(narrow(old, range, new));
         rest = after;
     }
     changes
+}
+
+/// What a range of the old text becomes.
+fn spliced(old: &[u8], range: Range<usize>, splices: &[Splice]) -> Vec<u8> {
+    let mut new = Vec::new();
+    let mut at = range.start;
+    for splice in splices {
+        new.extend_from_slice(&old[at..splice.range.start]);
+        new.extend_from_slice(&splice.new);
+        at = splice.range.end;
+    }
+    new.extend_from_slice(&old[at..range.end]);
+    new
 }
 
 /// To whole lines. The end stays where it is if a line begins there in the old text and in the new.
@@ -135,29 +145,35 @@ fn widen(old: &[u8], splice: &Splice) -> Range<usize> {
 }
 
 /// Takes equal whole lines off both ends; nothing is left of a change that changes nothing.
-fn narrow(old: &[u8], range: Range<usize>, new: Vec<u8>) -> Option<Change> {
+fn narrow<'a>(old: &[u8], range: Range<usize>, new: Cow<'a, [u8]>) -> Option<Change<'a>> {
     let (mut start, mut end) = (range.start, range.end);
-    let mut new = &new[..];
-    while start < end && !new.is_empty() {
-        let (a, b) = (line_end(old, start).min(end), line_end(new, 0));
-        if old[start..a] != new[..b] {
+    let (mut from, mut to) = (0, new.len());
+    while start < end && from < to {
+        let (a, b) = (line_end(old, start).min(end), line_end(&new, from));
+        if old[start..a] != new[from..b] {
             break;
         }
-        start = a;
-        new = &new[b..];
+        (start, from) = (a, b);
     }
-    while start < end && !new.is_empty() {
+    while start < end && from < to {
         let a = line_start(old, end - 1).max(start);
-        let b = line_start(new, new.len() - 1);
-        if old[a..end] != new[b..] {
+        let b = line_start(&new, to - 1).max(from);
+        if old[a..end] != new[b..to] {
             break;
         }
-        end = a;
-        new = &new[..b];
+        (end, to) = (a, b);
     }
-    (start < end || !new.is_empty()).then(|| Change {
+    let new = match new {
+        Cow::Borrowed(new) => Cow::Borrowed(&new[from..to]),
+        Cow::Owned(mut new) => {
+            new.truncate(to);
+            new.drain(..from);
+            Cow::Owned(new)
+        }
+    };
+    (start < end || !new.is_empty()).then_some(Change {
         old: start..end,
-        new: new.to_vec(),
+        new,
     })
 }
 
