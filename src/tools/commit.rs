@@ -27,7 +27,7 @@ use super::seen::{Known, Seen};
 use super::{done, failed, shown};
 
 /// Of a new content, hashed together.
-const GATHERED_BYTES: usize = 16 << 10;
+const GATHERED_BYTES: usize = 1 << 10;
 
 /// Of a file that is read again, at a time: fresh memory costs more than a call.
 const COMPARED_BYTES: usize = 16 << 10;

@@ -20,7 +20,7 @@
 //!
 //! Read next: `diff/apply.rs` (how a hunk finds its place), `misfit.rs` (what is said when it does not).
 
-use crate::diff::{self, Action, Applied, Hunk, Mark, Match, Patch, Splice};
+use crate::diff::{self, Action, Applied, Hunk, Line, Mark, Match, Patch, Splice};
 use crate::protocol::ToolOutcome;
 use crate::text;
 
@@ -336,7 +336,8 @@ fn stub(name: &str, hunks: &[Hunk<'_>], old: &[u8]) -> Option<String> {
     for hunk in hunks {
         let added = hunk.lines.iter().filter(|line| line.mark == Mark::Add);
         // Nearly every hunk ends here.
-        if !added.clone().any(|line| is_stub(&text::repair(line.text))) {
+        let may_be = |line: &Line<'_>| std::str::from_utf8(line.text).map_or(true, is_stub);
+        if !added.clone().any(may_be) {
             continue;
         }
         let added: Vec<u8> = added.flat_map(|line| [line.text, b"\n"].concat()).collect();

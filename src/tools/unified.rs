@@ -34,6 +34,11 @@ const REMOVED: Removed = Removed::Clipped {
     end: 64 << 10,
 };
 
+/// What stands around a change, as a guess.
+const CONTEXT_BYTES: usize = 300;
+/// For the text before it is known.
+const MAX_GUESS_BYTES: usize = 1 << 20;
+
 /// The text and its counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Diff {
@@ -55,7 +60,11 @@ pub(super) fn unified(
     old: &[u8],
     splices: &[Splice],
 ) -> Diff {
-    let mut bytes = Vec::new();
+    // A guess that spares the growing: what goes, what comes and six lines of context.
+    let sizes = splices
+        .iter()
+        .map(|splice| splice.range.len() + splice.new.len() + CONTEXT_BYTES);
+    let mut bytes = Vec::with_capacity(sizes.sum::<usize>().min(MAX_GUESS_BYTES));
     if let (Some(from), Some(to)) = (from, to) {
         if from != to {
             bytes.extend_from_slice(format!("rename from {from}\nrename to {to}\n").as_bytes());
