@@ -73,12 +73,16 @@ pub(super) fn is_present(folder: &Path) -> bool {
     matches!(output.and_then(Locked::take), Ok(None))
 }
 
-/// What an error of the disk means for a session: what was there and is not, is a conflict.
+/// What an error of the disk means for a session: what was there and is not, or is no file any more, is a conflict.
 pub(super) fn refused(what: &'static str, path: &Path, error: io::Error) -> CommitError {
     let path = path.to_path_buf();
-    match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+    // The system says "invalid" of much else; what is no regular file `sys::file` has found out itself.
+    match (error.kind(), error.raw_os_error()) {
+        (ErrorKind::NotFound | ErrorKind::NotADirectory, _) => {
             CommitError::Conflict(Conflict::Gone { path })
+        }
+        (ErrorKind::InvalidInput | ErrorKind::IsADirectory, None) => {
+            CommitError::Conflict(Conflict::Replaced { path })
         }
         _ => CommitError::Io { what, path, error },
     }

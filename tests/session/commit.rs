@@ -241,6 +241,13 @@ fn refused(log: &mut Log) -> Conflict {
     }
 }
 
+/// As some programs keep files together: the bytes elsewhere, a link where they stood.
+fn link_in_place_of(path: &Path) {
+    let elsewhere = path.with_extension("elsewhere");
+    fs::rename(path, &elsewhere).expect("moved");
+    std::os::unix::fs::symlink(&elsewhere, path).expect("a link");
+}
+
 #[test]
 fn a_session_that_is_not_as_we_left_it_is_a_conflict_and_stays_as_it_is() {
     type Damage = fn(&Path);
@@ -254,7 +261,7 @@ fn a_session_that_is_not_as_we_left_it_is_a_conflict_and_stays_as_it_is() {
              nothing was written there"
         )
     };
-    let cases: [(Damage, String); 8] = [
+    let cases: [(Damage, String); 11] = [
         (
             |folder| fs::remove_dir_all(folder).expect("removed"),
             gone("lock"),
@@ -298,6 +305,21 @@ fn a_session_that_is_not_as_we_left_it_is_a_conflict_and_stays_as_it_is() {
                 fs::write(&path, log.replace("one", "two")).expect("changed");
             },
             replaced("log-1.jsonl"),
+        ),
+        (
+            |folder| link_in_place_of(&folder.join("log-1.jsonl")),
+            replaced("log-1.jsonl"),
+        ),
+        (
+            |folder| link_in_place_of(&folder.join("current")),
+            replaced("current"),
+        ),
+        (
+            |folder| {
+                fs::remove_file(folder.join("lock")).expect("removed");
+                fs::create_dir(folder.join("lock")).expect("a folder");
+            },
+            replaced("lock"),
         ),
     ];
     for (damage, expected) in cases {
