@@ -128,7 +128,7 @@ fn verify_all(state: &Path) -> u8 {
     };
     let stores = match Store::everywhere(state) {
         Ok(stores) => stores,
-        Err(error) => return unreadable(state, error),
+        Err(error) => return unreadable(&state.join("sessions"), error),
     };
     let mut progress = Progress {
         sessions: 0,

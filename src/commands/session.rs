@@ -184,9 +184,9 @@ fn last_one(store: &Store) -> Result<SessionId, UsageError> {
 /// All of this folder, the one that was at work last first.
 pub(super) fn list(store: &Store) -> Result<Vec<Listed>, UsageError> {
     let listed = store.list();
-    listed.map_err(|error| {
-        let folder = store.folder().display();
-        refused("", format!("cannot list `{folder}`: {error}"))
+    listed.map_err(|error| UsageError::Unlisted {
+        folder: store.folder().display().to_string(),
+        cause: error.to_string(),
     })
 }
 

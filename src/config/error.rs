@@ -172,6 +172,13 @@ pub enum UsageError {
     NoState,
     /// `--continue` in a folder without one.
     NoSession,
+    /// The folder of sessions cannot be listed.
+    Unlisted {
+        /// Its path.
+        folder: String,
+        /// The system's words.
+        cause: String,
+    },
     /// A prompt of blanks only.
     EmptyPrompt {
         /// `--prompt` or `standard input`.
@@ -382,6 +389,7 @@ impl fmt::Display for UsageError {
                 writeln!(f, "cannot use the workspace `{folder}`: {cause}")?;
                 f.write_str("name a folder that exists and that you may read: --workspace FOLDER")
             }
+            UsageError::Unlisted { folder, cause } => write!(f, "cannot list `{folder}`: {cause}"),
             UsageError::Session { given, cause } => write!(
                 f,
                 "no session `{given}`: {cause}\n`zcoder sessions` lists those of this folder"

@@ -272,3 +272,23 @@ fn records_are_exported_as_they_stand_in_the_log() {
     let lines: Vec<&str> = log.lines().collect();
     assert_eq!(ran.out, format!("[\n{}\n]\n", lines.join(",\n")));
 }
+
+#[test]
+fn sessions_that_cannot_be_listed_are_not_told_to_be_none() {
+    let kit = Kit::new();
+    let folder = kit.store.folder();
+    fs::create_dir_all(folder.parent().expect("a folder")).expect("folders");
+    fs::write(folder, "").expect("a file in its place");
+    let expected = format!(
+        "zcoder: cannot list `{}`: Not a directory (os error 20)\n",
+        folder.display()
+    );
+    for args in [
+        &["sessions"][..],
+        &["sessions", "show", "2025"],
+        &["undo", "2025"],
+        &["--continue", "-p", "x"],
+    ] {
+        kit.check(args, 2, "", &expected);
+    }
+}
