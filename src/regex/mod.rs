@@ -84,6 +84,7 @@ pub struct Regex {
     compiled: Arc<Compiled>,
 }
 
+#[derive(Debug)]
 struct Compiled {
     forwards: Program,
     backwards: Program,
@@ -91,13 +92,13 @@ struct Compiled {
 }
 
 /// The memory of searches: one for each thread, of use to any expression one after the other.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Cache {
     /// Of the expression that was searched for last.
     automata: Option<Automata>,
-    pikevm: PikeVm,
 }
 
+#[derive(Debug)]
 struct Automata {
     compiled: Arc<Compiled>,
     forwards: Dfa,
@@ -158,17 +159,11 @@ impl Regex {
     }
 
     /// As [`Regex::find_at`], by the Pike VM alone: what the fast machines are tested against.
-    pub fn find_slowly(
-        &self,
-        cache: &mut Cache,
-        haystack: &[u8],
-        start: usize,
-    ) -> Option<Range<usize>> {
+    pub fn find_slowly(&self, haystack: &[u8], start: usize) -> Option<Range<usize>> {
         if start > haystack.len() {
             return None;
         }
-        let program = &self.compiled.forwards;
-        let found = cache.pikevm.find(program, haystack, start)?;
+        let found = PikeVm::default().find(&self.compiled.forwards, haystack, start)?;
         self.in_a_line(haystack, found)
     }
 
@@ -239,12 +234,6 @@ impl Automata {
             }
             from = line_end + 1;
         }
-    }
-}
-
-impl fmt::Debug for Cache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cache").finish_non_exhaustive()
     }
 }
 

@@ -18,7 +18,7 @@ use super::look::Side;
 use super::program::{Inst, Pc, Program, read, side_before};
 use std::ops::Range;
 
-/// The memory of a search, kept from one to the next.
+/// The memory of a search.
 #[derive(Debug, Default)]
 pub(super) struct PikeVm {
     /// Threads at this place, before they are followed.
