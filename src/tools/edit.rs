@@ -51,21 +51,15 @@ pub struct Edit {
 pub(super) struct FileEdit {
     pub(super) path: WsPath,
     pub(super) before: Option<Before>,
-    pub(super) then: Then,
+    /// In order, apart from each other; a new file is one splice of nothing.
+    pub(super) splices: Vec<Splice>,
+    /// It loses its name, and with a splice all that it holds.
+    pub(super) gone: bool,
     /// Set or clear the right to execute.
     pub(super) executable: Option<bool>,
     /// In a new file: owner and mode come from the file of this number in the edit, which it replaces under another name.
     pub(super) like: Option<usize>,
     pub(super) diff: Diff,
-}
-
-/// How a file ends up.
-#[derive(Debug)]
-pub(super) enum Then {
-    /// With these splices made; a new file is one splice of nothing.
-    Spliced(Vec<Splice>),
-    /// Without a name.
-    Gone,
 }
 
 /// A file as it was read for an edit.
@@ -238,35 +232,35 @@ impl Edit {
 }
 
 impl FileEdit {
+    fn new(path: WsPath, before: Option<Before>, splices: Vec<Splice>, diff: Diff) -> FileEdit {
+        FileEdit {
+            path,
+            before,
+            splices,
+            gone: false,
+            executable: None,
+            like: None,
+            diff,
+        }
+    }
+
     /// A file that changes or is new.
     pub(super) fn spliced(path: WsPath, before: Option<Before>, splices: Vec<Splice>) -> FileEdit {
         let (from, old) = match &before {
             Some(before) => (Some(path.shown()), &before.bytes[..]),
             None => (None, &b""[..]),
         };
-        FileEdit {
-            diff: unified(from, Some(path.shown()), old, &splices),
-            path,
-            before,
-            then: Then::Spliced(splices),
-            executable: None,
-            like: None,
-        }
+        let diff = unified(from, Some(path.shown()), old, &splices);
+        FileEdit::new(path, before, splices, diff)
     }
 
     /// A file that goes.
     pub(super) fn gone(path: WsPath, before: Before) -> FileEdit {
-        let all = Splice {
-            range: 0..before.bytes.len(),
-            new: Vec::new(),
-        };
+        let all = all_of(&before);
+        let diff = unified(Some(path.shown()), None, &before.bytes, &all);
         FileEdit {
-            diff: unified(Some(path.shown()), None, &before.bytes, &[all]),
-            path,
-            before: Some(before),
-            then: Then::Gone,
-            executable: None,
-            like: None,
+            gone: true,
+            ..FileEdit::new(path, Some(before), all, diff)
         }
     }
 
@@ -285,20 +279,13 @@ impl FileEdit {
             new: parts.concat(),
         };
         let new = FileEdit {
-            path: to,
-            before: None,
-            then: Then::Spliced(vec![whole]),
-            executable: None,
             like: Some(number + 1),
-            diff,
+            ..FileEdit::new(to, None, vec![whole], diff)
         };
+        let all = all_of(&before);
         let old = FileEdit {
-            path: from,
-            before: Some(before),
-            then: Then::Gone,
-            executable: None,
-            like: None,
-            diff: Diff::default(),
+            gone: true,
+            ..FileEdit::new(from, Some(before), all, Diff::default())
         };
         [new, old]
     }
@@ -324,35 +311,22 @@ impl FileEdit {
 
     /// The new file as slices of the old one and of the splices; `None`: there is none.
     pub(super) fn parts(&self) -> Option<Vec<&[u8]>> {
-        match &self.then {
-            Then::Spliced(splices) => Some(parts(self.old_bytes(), splices)),
-            Then::Gone => None,
-        }
+        (!self.gone).then(|| parts(self.old_bytes(), &self.splices))
     }
 
     pub(super) fn record(&self, after: Option<[u8; 32]>) -> JournalRecord {
         let old = self.old_bytes();
-        let spans = match &self.then {
-            Then::Spliced(splices) => splices
-                .iter()
-                .map(|splice| Span {
-                    offset: splice.range.start as u64,
-                    old: old[splice.range.clone()].to_vec(),
-                    new_len: splice.new.len() as u64,
-                })
-                .collect(),
-            Then::Gone => vec![Span {
-                offset: 0,
-                old: old.to_vec(),
-                new_len: 0,
-            }],
-        };
+        let spans = self.splices.iter().map(|splice| Span {
+            offset: splice.range.start as u64,
+            old: old[splice.range.clone()].to_vec(),
+            new_len: splice.new.len() as u64,
+        });
         JournalRecord {
             path: self.path.shown().to_string(),
             before: self.before.as_ref().map(Before::hash),
             after,
             executable: self.executable,
-            spans,
+            spans: spans.collect(),
         }
     }
 
@@ -362,10 +336,17 @@ impl FileEdit {
             added: self.diff.added,
             removed: self.diff.removed,
             created: self.before.is_none(),
-            deleted: matches!(self.then, Then::Gone),
+            deleted: self.gone,
             executable: self.executable,
         }
     }
+}
+
+fn all_of(before: &Before) -> Vec<Splice> {
+    vec![Splice {
+        range: 0..before.bytes.len(),
+        new: Vec::new(),
+    }]
 }
 
 fn parts<'a>(old: &'a [u8], splices: &'a [Splice]) -> Vec<&'a [u8]> {
