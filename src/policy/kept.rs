@@ -106,7 +106,7 @@ impl Kept {
         change: &mut dyn FnMut(&mut Vec<String>),
     ) -> io::Result<Vec<String>> {
         let path = self.folder.join(name);
-        private::update(&path, &self.workspace, &mut |lines| change(lines))
+        private::update(&path, &self.workspace, change)
     }
 
     /// Whether the check's exact text was accepted.

@@ -17,7 +17,7 @@ use crate::text::{self, Words};
 
 use super::Command;
 use super::place::Place;
-use super::shell::{self, Script, Word, base};
+use super::shell::{self, RedirectKind, Script, Word, base};
 
 /// Programs that run code of the project they are started in.
 #[rustfmt::skip] // a table
@@ -33,51 +33,37 @@ const WORDS: usize = 1_000;
 
 /// Notes on a command.
 pub(super) fn command(command: &Command, place: &Place) -> Vec<String> {
-    let mut notes = Vec::new();
-    if let Some(note) = invisible(&[&command.text, &command.shown_cwd]) {
-        notes.push(note);
-    }
+    let mut notes = Vec::from_iter(invisible(&[&command.text, &command.shown_cwd]));
     let script = shell::read(&command.text);
     let outside = outside(&script, place);
     if !outside.is_empty() {
-        notes.push(format!(
-            "names paths outside the workspace: {}",
-            list(&outside)
-        ));
+        let outside = list(&outside);
+        notes.push(format!("names paths outside the workspace: {outside}"));
     }
-    if let Some(note) = changed(command, &script) {
-        notes.push(note);
-    }
+    notes.extend(changed(command, &script));
     notes
 }
 
 /// All words of a script, targets of redirections after the words of their command.
 fn words(script: &Script) -> impl Iterator<Item = &Word> {
     let words = script.commands.iter().flat_map(|simple| {
-        let targets = simple
+        let files = simple
             .redirects
             .iter()
-            .filter(|redirect| redirect.kind != shell::RedirectKind::Here);
-        let targets = targets.map(|redirect| &redirect.target);
-        simple
-            .assignments
-            .iter()
-            .chain(&simple.words)
-            .chain(targets)
+            .filter(|r| r.kind != RedirectKind::Here);
+        let words = simple.assignments.iter().chain(&simple.words);
+        words.chain(files.map(|r| &r.target))
     });
     words.take(WORDS)
 }
 
 /// Notes on an edit.
 pub(super) fn edit(path: &str, diff: &str, protected: Option<&str>) -> Vec<String> {
-    let mut notes = Vec::new();
-    if let Some(why) = protected {
-        notes.push(format!("protected: {why}"));
-    }
-    if let Some(note) = invisible(&[path, diff]) {
-        notes.push(note);
-    }
-    notes
+    let protected = protected.map(|why| format!("protected: {why}"));
+    protected
+        .into_iter()
+        .chain(invisible(&[path, diff]))
+        .collect()
 }
 
 /// Names the characters that would not show: controls but line ends and tabs, and what reorders or hides text.
@@ -89,10 +75,8 @@ fn invisible(texts: &[&str]) -> Option<String> {
             continue;
         }
         let mut one = [0; 4];
-        for c in text
-            .chars()
-            .filter(|c| !c.is_ascii_graphic() && !matches!(c, ' ' | '\n' | '\t'))
-        {
+        let shows = |c: &char| c.is_ascii_graphic() || matches!(c, ' ' | '\n' | '\t');
+        for c in text.chars().filter(|c| !shows(c)) {
             let raw: &str = c.encode_utf8(&mut one);
             let shown = text::visible(raw);
             if *shown != *raw && !found.iter().any(|one| *one == *shown) {
@@ -101,12 +85,10 @@ fn invisible(texts: &[&str]) -> Option<String> {
         }
     }
     sort::by(&mut found, Ord::cmp);
-    (!found.is_empty()).then(|| {
-        format!(
-            "holds characters that do not show; they are spelled out: {}",
-            list(&found)
-        )
-    })
+    let found = (!found.is_empty()).then(|| list(&found))?;
+    Some(format!(
+        "holds characters that do not show; they are spelled out: {found}"
+    ))
 }
 
 /// Pieces of words that lead out, as they stand in the command.
@@ -124,21 +106,12 @@ fn changed(command: &Command, script: &Script) -> Option<String> {
     if command.changed.is_empty() {
         return None;
     }
-    let named: Vec<String> = command
-        .changed
-        .iter()
-        .filter(|path| {
-            let name = base(path);
-            words(script).any(|word| base(&word.text) == name)
-        })
-        .cloned()
-        .collect();
+    let is_named = |path: &&String| words(script).any(|word| base(&word.text) == base(path));
+    let named: Vec<String> = command.changed.iter().filter(is_named).cloned().collect();
     if !named.is_empty() {
         let noun = if named.len() == 1 { "a file" } else { "files" };
-        return Some(format!(
-            "names {noun} changed in this session: {}",
-            list(&named)
-        ));
+        let named = list(&named);
+        return Some(format!("names {noun} changed in this session: {named}"));
     }
     let runner = words(script).find(|word| RUNNERS.contains(&base(&word.text)))?;
     Some(format!(
@@ -155,12 +128,12 @@ pub(super) fn one_line(text: &str) -> String {
 
 /// `a, b and 4 more`, made visible.
 fn list(names: &[String]) -> String {
-    let mut text = names
+    let shown: Vec<String> = names
         .iter()
         .take(NAMES)
         .map(|name| one_line(name))
-        .collect::<Vec<_>>()
-        .join(", ");
+        .collect();
+    let mut text = shown.join(", ");
     if names.len() > NAMES {
         text.push_str(&format!(" and {} more", names.len() - NAMES));
     }

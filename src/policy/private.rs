@@ -19,8 +19,7 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::sha256;
 use crate::sys::file::{self, Identity, Locked};
@@ -32,8 +31,6 @@ use super::notes::one_line;
 const MAX_BYTES: u64 = 256 << 10;
 /// An update takes milliseconds; who holds the lock longer hangs.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Between two looks at the lock.
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// Where the files of a workspace lie. `workspace` is canonical.
 pub(super) fn folder(state: &Path, workspace: &Path) -> PathBuf {
@@ -55,9 +52,7 @@ pub(super) fn folder(state: &Path, workspace: &Path) -> PathBuf {
 /// The lines of a file behind its first one; none when there is no file.
 pub(super) fn lines(path: &Path, workspace: &Path) -> io::Result<Vec<String>> {
     match read(path) {
-        // Another process has made it and not written it yet.
-        Ok((text, _)) if text.is_empty() => Ok(Vec::new()),
-        Ok((text, _)) => body(&text, workspace),
+        Ok(text) => body(&text, workspace),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
     }
@@ -77,6 +72,10 @@ pub(super) fn named(text: &str) -> Option<&str> {
 }
 
 fn body(text: &str, workspace: &Path) -> io::Result<Vec<String>> {
+    // Somebody has made it and not written it yet.
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut lines = text.lines();
     if lines.next() != Some(heading(workspace).as_str()) {
         return Err(io::Error::new(
@@ -87,19 +86,17 @@ fn body(text: &str, workspace: &Path) -> io::Result<Vec<String>> {
     Ok(lines.map(str::to_string).collect())
 }
 
-/// The whole text, bounded, with what tells whether it changes.
-pub(super) fn read(path: &Path) -> io::Result<(String, Identity)> {
-    let file = file::open_regular(path)?;
-    let identity = Identity::from(&file.metadata()?);
+/// The whole text, bounded.
+pub(super) fn read(path: &Path) -> io::Result<String> {
+    let invalid = |text: String| io::Error::new(ErrorKind::InvalidData, text);
     let mut bytes = Vec::new();
+    let file = file::open_regular(path)?;
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
-        let text = format!("is longer than {}", counted(MAX_BYTES, "byte"));
-        return Err(io::Error::new(ErrorKind::InvalidData, text));
+        let limit = counted(MAX_BYTES, "byte");
+        return Err(invalid(format!("is longer than {limit}")));
     }
-    let text = String::from_utf8(bytes);
-    let text = text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "is not UTF-8"))?;
-    Ok((text, identity))
+    String::from_utf8(bytes).map_err(|_| invalid("is not UTF-8".to_string()))
 }
 
 /// Changes the lines of a file; what is there now comes in, what shall be there goes out. Returns the lines written.
@@ -113,14 +110,10 @@ pub(super) fn update(
         .recursive(true)
         .mode(0o700)
         .create(folder)?;
-    let _lock = wait_for(&folder.join("lock"))?;
+    let _lock = lock(&folder.join("lock"))?;
     let file = open_or_create(path)?;
     let before = Identity::from(&file.metadata()?);
-    let (text, _) = read(path)?;
-    let mut lines = match text.is_empty() {
-        true => Vec::new(),
-        false => body(&text, workspace)?,
-    };
+    let mut lines = body(&read(path)?, workspace)?;
     change(&mut lines);
     let mut text = heading(workspace);
     text.push('\n');
@@ -139,19 +132,13 @@ pub(super) fn update(
 
 /// The lock of the folder's files, held until it is dropped. `None` where the file system has no locks: what two write at once is whole
 /// all the same, and the later one counts.
-fn wait_for(path: &Path) -> io::Result<Option<Locked>> {
+fn lock(path: &Path) -> io::Result<Option<Locked>> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        match Locked::take(options.open(path)?) {
-            Ok(Some(lock)) => return Ok(Some(lock)),
-            Err(_) => return Ok(None),
-            Ok(None) if Instant::now() >= deadline => {
-                return Err(io::Error::other("another zcoder is busy with it"));
-            }
-            Ok(None) => thread::sleep(PAUSE),
-        }
+    match Locked::wait(options.open(path)?, PATIENCE) {
+        Ok(Some(lock)) => Ok(Some(lock)),
+        Ok(None) => Err(io::Error::other("another zcoder is busy with it")),
+        Err(_) => Ok(None),
     }
 }
 

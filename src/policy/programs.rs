@@ -242,7 +242,6 @@ const EXEC_OPTIONS: &[Options] = &[
     options("rg", "fzL", "--pre --hostname-bin --search-zip --follow --file --ignore-file"),
     options("ag ack", "", "--pager --output --files-from --ackrc"),
     options("sort gsort", "oT", "--output --compress-program --temporary-directory --files0-from"),
-    options("uniq", "", ""),
     options("tar gtar bsdtar", "IFPTh", "--dereference --keep-directory-symlink --remove-files --recursive-unlink \
         --to-command --use-compress-program --checkpoint-action --rsh-command --rmt-command --info-script --new-volume-script \
         --absolute-names --files-from --use-compress-prog"),
@@ -290,13 +289,9 @@ pub(super) const GIT_VALUES: Words =
     Words("-c -C --exec-path --git-dir --work-tree --config-env --namespace");
 
 /// Subcommands that run what their arguments say, or set what later ones run.
+#[rustfmt::skip] // a table
 const RUNNING: &[(&str, Words)] = &[
-    (
-        "git",
-        Words(
-            "config bisect filter-branch submodule difftool mergetool daemon instaweb maintenance hook credential",
-        ),
-    ),
+    ("git", Words("config bisect filter-branch submodule difftool mergetool daemon instaweb maintenance hook credential")),
     ("npm", Words("exec x config set explore init create")),
     ("pnpm", Words("exec dlx x config create")),
     ("yarn", Words("exec dlx config create node")),
@@ -316,27 +311,26 @@ const RUNNING: &[(&str, Words)] = &[
 pub(super) fn exec_option(words: &[Word], from: usize) -> Option<&str> {
     let name = base(&words.first()?.text);
     let rest = words.get(from..).unwrap_or(&[]);
-    if name == "git" {
-        if let Some(word) = git_global(words, from) {
-            return Some(word);
+    match name {
+        "git" => {
+            if let Some(word) = git_global(words, from) {
+                return Some(word);
+            }
         }
-    }
-    if name == "sed" || name == "gsed" {
-        return sed(words, from);
-    }
-    if name == "tee" {
-        let file = rest.iter().find(|word| !word.text.starts_with('-'));
-        return file.map(|word| word.text.as_str());
+        "sed" | "gsed" => return sed(words, from),
+        "tee" => {
+            let file = rest.iter().find(|word| !word.text.starts_with('-'));
+            return file.map(|word| word.text.as_str());
+        }
+        _ => {}
     }
     if let Some((_, names)) = RUNNING.iter().find(|(program, _)| *program == name) {
-        let at = words
-            .iter()
-            .skip(1)
-            .position(|word| !word.text.starts_with('-'));
-        if let Some(word) = at.and_then(|at| words.get(at + 1).filter(|_| at + 1 >= from)) {
-            if names.contains(&word.text) {
+        let mut words = words.iter().enumerate().skip(1);
+        match words.find(|(_, word)| !word.text.starts_with('-')) {
+            Some((at, word)) if at >= from && names.contains(&word.text) => {
                 return Some(&word.text);
             }
+            Some(_) | None => {}
         }
     }
     if let Some(word) = given_to(name, rest) {
@@ -443,59 +437,47 @@ fn stands_for(word: &str, option: &str) -> bool {
 }
 
 fn git_global(words: &[Word], from: usize) -> Option<&str> {
-    for (at, word) in words.iter().enumerate().skip(1) {
-        if !word.text.starts_with('-') {
-            return None;
-        }
+    let options = words.iter().enumerate().skip(1);
+    let mut options = options.take_while(|(_, word)| word.text.starts_with('-'));
+    let found = options.find(|(at, word)| {
         let name = word.text.split('=').next().unwrap_or("");
-        let dangerous =
-            GIT_GLOBAL.contains(name) || word.text.starts_with("-c") || word.text.starts_with("-C");
-        if dangerous && at >= from {
+        let joined = word.text.starts_with("-c") || word.text.starts_with("-C");
+        *at >= from && (joined || GIT_GLOBAL.contains(name))
+    });
+    found.map(|(_, word)| word.text.as_str())
+}
+
+/// sed is a language: it can write files (`w`) and run programs (`e`). Only what is plainly neither passes.
+fn sed(words: &[Word], from: usize) -> Option<&str> {
+    let (named, rest) = words.split_at(from.clamp(1, words.len()));
+    let mut script_next = false;
+    let mut seen_script = named[1..].iter().any(|word| !word.text.starts_with('-'));
+    for word in rest {
+        let is_script = match word.text.as_str() {
+            _ if script_next => true,
+            "-n" | "-E" | "-r" | "-u" | "-z" | "-s" | "--quiet" | "--silent"
+            | "--regexp-extended" | "--posix" | "--debug" | "-nE" | "-En" | "-nr" | "-rn" => {
+                continue;
+            }
+            "-e" | "-ne" | "--expression" => {
+                script_next = true;
+                seen_script = true;
+                continue;
+            }
+            text if text.starts_with('-') && text.len() > 1 => return Some(text),
+            _ => !seen_script,
+        };
+        script_next = false;
+        seen_script = true;
+        if is_script && !is_plain_sed(&word.text) {
             return Some(&word.text);
         }
     }
     None
 }
 
-/// sed is a language: it can write files (`w`) and run programs (`e`). Only what is plainly neither passes.
-fn sed(words: &[Word], from: usize) -> Option<&str> {
-    let rest = words.get(from.max(1)..).unwrap_or(&[]);
-    let mut script_next = false;
-    let mut seen_script = words
-        .get(1..from.max(1))
-        .unwrap_or(&[])
-        .iter()
-        .any(|word| !word.text.starts_with('-'));
-    for word in rest {
-        let text = word.text.as_str();
-        match text {
-            _ if script_next => {
-                script_next = false;
-                if !is_plain_sed(text) {
-                    return Some(text);
-                }
-            }
-            "-n" | "-E" | "-r" | "-u" | "-z" | "-s" | "--quiet" | "--silent"
-            | "--regexp-extended" | "--posix" | "--debug" | "-nE" | "-En" | "-nr" | "-rn" => {}
-            "-e" | "-ne" | "--expression" => {
-                script_next = true;
-                seen_script = true;
-            }
-            _ if text.starts_with('-') && text.len() > 1 => return Some(text),
-            _ if !seen_script => {
-                seen_script = true;
-                if !is_plain_sed(text) {
-                    return Some(text);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
 /// Commands of addresses and `p d q =`, and `s` with the flags `g i I p` and digits, joined by `;`.
-pub(super) fn is_plain_sed(script: &str) -> bool {
+fn is_plain_sed(script: &str) -> bool {
     if script.contains('\n') {
         return false;
     }

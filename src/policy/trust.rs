@@ -369,7 +369,7 @@ pub fn all(state: &Path) -> Vec<(String, Vec<String>)> {
     };
     let mut all: Vec<(String, Vec<String>)> = entries
         .filter_map(|entry| {
-            let (text, _) = private::read(&entry.ok()?.path().join("trust")).ok()?;
+            let text = private::read(&entry.ok()?.path().join("trust")).ok()?;
             let workspace = private::named(&text)?.to_string();
             let files = text.lines().skip(1).filter_map(|line| line.split_once(' '));
             let files: Vec<String> = files.map(|(_, path)| path.to_string()).collect();
