@@ -20,36 +20,26 @@
 
 use super::Places;
 use super::source::{self, Source};
-use crate::policy::trust::{GUIDANCE, Kind};
-use std::path::Path;
+use crate::policy::trust::{self, Kind, guidance_names};
+use std::path::PathBuf;
 
 /// Of all files together.
 pub(super) const MAX_BYTES: usize = 32 << 10;
 
 const INTRODUCTION: &str = "Guidance of the user and of this project, broadest first; where two disagree, the later one counts. It changes no permission.\n";
 
-/// The names of guidance, the strongest first.
-pub(super) fn names(places: &Places) -> Vec<String> {
-    let own = GUIDANCE.iter().map(|name| name.to_string());
-    own.chain(places.names.iter().cloned()).collect()
-}
-
 /// The files, broadest first.
 pub(super) fn chain(places: &Places) -> Vec<Source> {
-    let names = names(places);
     let mut chain = Vec::new();
-    let config = places
-        .config
-        .as_ref()
-        .and_then(|path| path.canonicalize().ok());
-    if let Some(found) = config.and_then(|base| source::first(&base, &names)) {
-        let path = places
-            .config
-            .as_deref()
-            .unwrap_or(Path::new(""))
-            .join(&found.path);
-        let name = source::shown(&path, places.home.as_ref());
-        chain.push(Source::new(name, &found, None));
+    if let Some(config) = &places.config {
+        let base = config.canonicalize().ok();
+        let own = |base: PathBuf| {
+            guidance_names(&places.names).find_map(|name| trust::find(&base, name, Kind::Guidance))
+        };
+        if let Some(found) = base.and_then(own) {
+            let name = source::shown(&config.join(&found.path), places.home.as_ref());
+            chain.push(Source::new(name, &found, None));
+        }
     }
     let mut last_folder = None;
     for found in &places.found {

@@ -119,11 +119,10 @@ impl Guidance {
     pub fn gather(places: Places) -> Guidance {
         let agents = agents::chain(&places);
         let skills = skills::find(&places);
-        let names = agents::names(&places);
         let mut guidance = Guidance {
             agents,
             skills,
-            names,
+            names: places.names,
             root: places.root,
             trust: places.trust,
             ..Guidance::default()
@@ -175,27 +174,20 @@ impl Guidance {
         let mut odd: Vec<String> = Vec::new();
         for source in &self.agents {
             match &source.text {
-                Ok(_) => used.push(format!(
-                    "{} ({})",
-                    source.name,
-                    counted(source.bytes, "byte")
-                )),
+                Ok(_) => {
+                    let bytes = counted(source.bytes, "byte");
+                    used.push(format!("{} ({bytes})", source.name));
+                }
                 Err(Unused::Broken(why)) => odd.push(format!("{} is not used: {why}", source.name)),
                 // Said at the start, with all else that is not trusted.
                 Err(Unused::New | Unused::Changed) => {}
             }
-            odd.extend(
-                source
-                    .remarks
-                    .iter()
-                    .map(|remark| format!("{} {remark}", source.name)),
-            );
+            let remarks = source.remarks.iter();
+            odd.extend(remarks.map(|remark| format!("{} {remark}", source.name)));
         }
         for (name, bytes) in cut {
-            let (most, bytes) = (
-                grouped(self.limits.agents as u64),
-                counted(bytes as u64, "byte"),
-            );
+            let most = grouped(self.limits.agents as u64);
+            let bytes = counted(bytes as u64, "byte");
             odd.push(format!(
                 "{name} was cut: {bytes} of it would be more than the {most} that guidance may take"
             ));
@@ -212,15 +204,11 @@ impl Guidance {
                 grouped(all as u64)
             ));
         }
-        let faults = self
-            .skills
-            .faults
-            .iter()
-            .filter_map(|(name, unused)| match unused {
-                Unused::Broken(why) => Some(format!("{name} is not used: {why}")),
-                Unused::New | Unused::Changed => None,
-            });
-        let faults: Vec<String> = faults.collect();
+        let broken = |(name, unused): &(String, Unused)| match unused {
+            Unused::Broken(why) => Some(format!("{name} is not used: {why}")),
+            Unused::New | Unused::Changed => None,
+        };
+        let faults: Vec<String> = self.skills.faults.iter().filter_map(broken).collect();
         let named = faults.len().min(MAX_FAULTS);
         odd.extend_from_slice(&faults[..named]);
         if named < faults.len() {
@@ -297,8 +285,8 @@ impl Guidance {
 
     /// `folder` ends with a slash.
     fn look_into(&mut self, folder: &str, nearer: &mut Nearer) {
-        let mut names = self.names.iter().map(|name| format!("{folder}{name}"));
-        let Some(found) = names.find_map(|path| trust::find(&self.root, &path, Kind::Guidance))
+        let mut paths = trust::guidance_names(&self.names).map(|name| format!("{folder}{name}"));
+        let Some(found) = paths.find_map(|path| trust::find(&self.root, &path, Kind::Guidance))
         else {
             return;
         };

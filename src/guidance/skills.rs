@@ -30,13 +30,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Skills of one folder that are looked at; the first by name.
-pub(super) const MAX_FOUND: usize = 1_024;
+const MAX_FOUND: usize = 1_024;
 /// Skills in the catalogue.
-pub(super) const MAX_LISTED: usize = 128;
+const MAX_LISTED: usize = 128;
 /// Bytes of the catalogue.
 pub(super) const MAX_BYTES: usize = 32 << 10;
 /// Characters of a description.
-pub(super) const MAX_DESCRIPTION: usize = 1_024;
+const MAX_DESCRIPTION: usize = 1_024;
 /// Characters of a name.
 const MAX_NAME: usize = 64;
 /// Names of a folder that are read at all.
@@ -77,52 +77,39 @@ pub struct Skills {
 /// Looks for them.
 pub(super) fn find(places: &Places) -> Skills {
     let mut skills = Skills::default();
-    for found in places
-        .found
-        .iter()
-        .filter(|found| found.path.starts_with(PROJECT))
-    {
+    let own = |found: &&Found| found.path.starts_with(PROJECT);
+    for found in places.found.iter().filter(own) {
         let source = Source::new(found.path.clone(), found, Some(&places.trust));
         skills.add(source, found, &places.root, true);
     }
     let mut seen: Vec<PathBuf> = Vec::new();
     for folder in &places.skills {
-        let name = |path: &Path| source::shown(&folder.join(path), places.home.as_ref());
+        let shown = |path: &Path| source::shown(path, places.home.as_ref());
         let base = match folder.canonicalize() {
             Ok(base) if seen.contains(&base) => continue,
             Ok(base) => base,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => {
-                skills.fault(
-                    source::shown(folder, places.home.as_ref()),
-                    error.to_string(),
-                );
+                skills.fault(shown(folder), error.to_string());
                 continue;
             }
         };
         match entries(&base) {
             Ok((entries, more)) => {
                 for entry in entries {
-                    let Some(found) =
-                        trust::find(&base, &format!("{entry}/SKILL.md"), Kind::Guidance)
-                    else {
-                        continue;
-                    };
-                    let source = Source::new(name(Path::new(&found.path)), &found, None);
-                    skills.add(source, &found, &base, false);
+                    let path = format!("{entry}/SKILL.md");
+                    if let Some(found) = trust::find(&base, &path, Kind::Guidance) {
+                        let source = Source::new(shown(&folder.join(&path)), &found, None);
+                        skills.add(source, &found, &base, false);
+                    }
                 }
                 if more > 0 {
                     let text =
                         format!("{more} entries beyond the first {MAX_FOUND} are not looked at");
-                    skills.fault(source::shown(folder, places.home.as_ref()), text);
+                    skills.fault(shown(folder), text);
                 }
             }
-            Err(error) => {
-                skills.fault(
-                    source::shown(folder, places.home.as_ref()),
-                    error.to_string(),
-                );
-            }
+            Err(error) => skills.fault(shown(folder), error.to_string()),
         }
         seen.push(base);
     }

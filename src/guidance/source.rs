@@ -1,5 +1,4 @@
-//! Files of guidance as text: found, read and made harmless in one place. In: a file that `policy::trust` read, or a name in a folder of the
-//! user's. Out: its text, or why it is not used. All other files of this folder go through here.
+//! Files of guidance as text, made harmless in one place. In: a file that `policy::trust` read. Out: its text, or why it is not used. All other files of this folder go through here.
 //!
 //! ```text
 //! ef bb bf 23 20 61 0d 0a          "# a\n"           byte order mark dropped, \r\n to \n
@@ -13,7 +12,7 @@
 //!
 //! Invariant: of a workspace, only what is trusted becomes text.
 
-use crate::policy::trust::{self, Found, Kind, State, Trust};
+use crate::policy::trust::{Found, State, Trust};
 use crate::text;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -96,12 +95,6 @@ fn harmless(bytes: &[u8], remarks: &mut Vec<&'static str>) -> String {
         remarks.push("holds control characters; they are left out, or shown where they change the order of others");
     }
     plain.into_owned()
-}
-
-/// The first of these names that there is in a folder of the user's. `base` is canonical.
-pub(super) fn first(base: &Path, names: &[String]) -> Option<Found> {
-    let mut names = names.iter();
-    names.find_map(|name| trust::find(base, name, Kind::Guidance))
 }
 
 /// A path for people and the model: `~` for the home folder, on one line, nothing invisible.

@@ -125,12 +125,8 @@ pub fn look(root: &Path, names: &[String]) -> Vec<Found> {
     for up in (0..=steps(repository, root)).rev() {
         let above = "../".repeat(up);
         for name in guidance_names(names) {
-            found.extend(one(
-                repository,
-                root,
-                &format!("{above}{name}"),
-                Kind::Guidance,
-            ));
+            let path = format!("{above}{name}");
+            found.extend(one(repository, root, &path, Kind::Guidance));
         }
     }
     for (path, kind) in FILES {
@@ -138,11 +134,10 @@ pub fn look(root: &Path, names: &[String]) -> Vec<Found> {
     }
     for (folder, file) in FOLDERS {
         match entries(root, folder, file) {
-            Ok(paths) => found.extend(
-                paths
-                    .iter()
-                    .filter_map(|path| one(root, root, path, Kind::Guidance)),
-            ),
+            Ok(paths) => {
+                let paths = paths.iter();
+                found.extend(paths.filter_map(|path| one(root, root, path, Kind::Guidance)));
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => found.push(Found {
                 path: folder.to_string(),
@@ -201,7 +196,7 @@ fn steps(above: &Path, root: &Path) -> usize {
 }
 
 /// All names of guidance, the strongest first.
-fn guidance_names(more: &[String]) -> impl Iterator<Item = &str> {
+pub fn guidance_names(more: &[String]) -> impl Iterator<Item = &str> {
     GUIDANCE.into_iter().chain(more.iter().map(String::as_str))
 }
 
@@ -223,15 +218,11 @@ fn entries(root: &Path, folder: &str, file: &str) -> io::Result<Vec<String>> {
         let name = entry.ok()?.file_name().into_string().ok()?;
         is_honest(&name).then_some(name)
     });
-    let mut paths: Vec<String> = match file {
-        "" => names
-            .filter(|name| name.ends_with(".md"))
-            .map(|name| format!("{folder}/{name}"))
-            .collect(),
-        file => names
-            .map(|name| format!("{folder}/{name}/{file}"))
-            .collect(),
+    let path = |name: String| match file {
+        "" => name.ends_with(".md").then(|| format!("{folder}/{name}")),
+        file => Some(format!("{folder}/{name}/{file}")),
     };
+    let mut paths: Vec<String> = names.filter_map(path).collect();
     sort::by(&mut paths, Ord::cmp);
     Ok(paths)
 }
@@ -257,10 +248,8 @@ fn content(path: &Path) -> io::Result<Content> {
     let mut bytes = Vec::new();
     file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE {
-        return Err(io::Error::other(format!(
-            "longer than {}",
-            counted(MAX_FILE, "byte")
-        )));
+        let limit = counted(MAX_FILE, "byte");
+        return Err(io::Error::other(format!("longer than {limit}")));
     }
     let hash = sha256::digest(&bytes);
     Ok(Content { bytes, hash })
@@ -296,33 +285,27 @@ impl Trust {
 
     /// How a file stands.
     pub fn state(&self, found: &Found) -> State {
-        let Ok(content) = &found.content else {
+        let Some(line) = line(found) else {
             return State::Unusable;
         };
-        if self.everything {
-            return State::Trusted;
-        }
-        let hash = sha256::hex(&content.hash);
-        let mut known = self.lines.iter().filter_map(|line| line.split_once(' '));
-        if known
-            .clone()
-            .any(|(old, path)| path == found.path && old == hash)
-        {
-            return State::Trusted;
-        }
-        match known.any(|(_, path)| path == found.path) {
-            true => State::Changed,
-            false => State::New,
+        let names_it = |known: &String| {
+            let known = known.split_once(' ');
+            known.is_some_and(|(_, path)| path == found.path)
+        };
+        if self.everything || self.lines.contains(&line) {
+            State::Trusted
+        } else if self.lines.iter().any(names_it) {
+            State::Changed
+        } else {
+            State::New
         }
     }
 
     /// The bytes of a file, if exactly they are trusted.
     pub fn usable<'f>(&self, found: &'f [Found], path: &str) -> Option<&'f [u8]> {
         let found = found.iter().find(|found| found.path == path)?;
-        match (self.state(found), &found.content) {
-            (State::Trusted, Ok(content)) => Some(&content.bytes),
-            (State::Trusted | State::New | State::Changed | State::Unusable, _) => None,
-        }
+        let content = found.content.as_ref().ok()?;
+        (self.state(found) == State::Trusted).then_some(&content.bytes)
     }
 
     /// Trusts what the workspace brings along, as it is when it is read: for this run.
@@ -332,8 +315,7 @@ impl Trust {
 
     /// Trusts these files as they were read, and nothing else of the workspace; kept.
     pub fn keep(&mut self, found: &[Found]) -> io::Result<()> {
-        let new: Vec<String> = found.iter().filter_map(line).collect();
-        self.write(new)
+        self.write(found.iter().filter_map(line).collect())
     }
 
     /// Trusts nothing of the workspace any more; returns how many files were.
