@@ -37,12 +37,18 @@ const MAX_DEPTH: usize = 3;
 /// Characters of foreign text in a failure.
 const QUOTED_CHARS: usize = 60;
 
-const ACTIVATE: &str = r#"{"type":"function","function":{"name":"activate_skill","description":"Get the instructions of a Skill.","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}"#;
-const RESOURCE: &str = r#"{"type":"function","function":{"name":"read_skill_resource","description":"Read a file that belongs to a Skill.","parameters":{"type":"object","properties":{"skill":{"type":"string"},"path":{"type":"string","description":"from the Skill's folder"},"start_line":{"type":"integer","description":"from 1"}},"required":["skill","path"]}}}"#;
-const DISCOVER: &str = r#"{"type":"function","function":{"name":"discover_skills","description":"Find Skills that are not listed.","parameters":{"type":"object","properties":{"query":{"type":"string","description":"words of the name or the description"}},"required":["query"]}}}"#;
-
-const ACTIVATE_WORDS: &str = "- activate_skill: Get the instructions of a Skill.\n  name\n- read_skill_resource: Read a file that belongs to a Skill.\n  skill, path (from the Skill's folder), start_line?\n";
-const DISCOVER_WORDS: &str = "- discover_skills: Find Skills that are not listed.\n  query (words of the name or the description)\n";
+/// Names, schemas and words for the text style, in the order of [`Which`].
+const NAMES: [&str; 3] = ["activate_skill", "read_skill_resource", "discover_skills"];
+const SCHEMAS: [&str; 3] = [
+    r#"{"type":"function","function":{"name":"activate_skill","description":"Get the instructions of a Skill.","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}"#,
+    r#"{"type":"function","function":{"name":"read_skill_resource","description":"Read a file that belongs to a Skill.","parameters":{"type":"object","properties":{"skill":{"type":"string"},"path":{"type":"string","description":"from the Skill's folder"},"start_line":{"type":"integer","description":"from 1"}},"required":["skill","path"]}}}"#,
+    r#"{"type":"function","function":{"name":"discover_skills","description":"Find Skills that are not listed.","parameters":{"type":"object","properties":{"query":{"type":"string","description":"words of the name or the description"}},"required":["query"]}}}"#,
+];
+const WORDS: [&str; 3] = [
+    "- activate_skill: Get the instructions of a Skill.\n  name\n",
+    "- read_skill_resource: Read a file that belongs to a Skill.\n  skill, path (from the Skill's folder), start_line?\n",
+    "- discover_skills: Find Skills that are not listed.\n  query (words of the name or the description)\n",
+];
 
 /// Which tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,31 +71,28 @@ pub enum Offer {
 }
 
 impl Offer {
+    /// How many of the tools.
+    fn count(self) -> usize {
+        match self {
+            Offer::Nothing => 0,
+            Offer::Skills => 2,
+            Offer::SkillsAndSearch => 3,
+        }
+    }
+
     /// The names on offer.
     pub fn names(self) -> &'static [&'static str] {
-        match self {
-            Offer::Nothing => &[],
-            Offer::Skills => &["activate_skill", "read_skill_resource"],
-            Offer::SkillsAndSearch => &["activate_skill", "read_skill_resource", "discover_skills"],
-        }
+        &NAMES[..self.count()]
     }
 
     /// Their schemas, with a comma between them, as they stand in a request.
     pub fn schemas(self) -> String {
-        match self {
-            Offer::Nothing => String::new(),
-            Offer::Skills => [ACTIVATE, RESOURCE].join(","),
-            Offer::SkillsAndSearch => [ACTIVATE, RESOURCE, DISCOVER].join(","),
-        }
+        SCHEMAS[..self.count()].join(",")
     }
 
     /// The same in words, for the text style.
     pub fn described(self) -> String {
-        match self {
-            Offer::Nothing => String::new(),
-            Offer::Skills => ACTIVATE_WORDS.to_string(),
-            Offer::SkillsAndSearch => [ACTIVATE_WORDS, DISCOVER_WORDS].concat(),
-        }
+        WORDS[..self.count()].concat()
     }
 
     /// The tool of this name. Models write names in other forms too.
@@ -102,11 +105,7 @@ impl Offer {
             "discoverskills" | "findskills" | "searchskills" => Which::Discover,
             _ => return None,
         };
-        let offered = match (self, which) {
-            (Offer::Nothing, _) | (Offer::Skills, Which::Discover) => false,
-            (Offer::Skills | Offer::SkillsAndSearch, _) => true,
-        };
-        offered.then_some(which)
+        ((which as usize) < self.count()).then_some(which)
     }
 }
 
@@ -152,14 +151,12 @@ impl Active {
         let found = trust::find(&skill.base, &skill.path, Kind::Guidance);
         let found = found.ok_or_else(|| format!("{} is gone. Go on without it.", skill.shown))?;
         let source = Source::new(skill.shown.clone(), &found, skill.project.then_some(trust));
-        let unusable = |why: String| {
-            format!(
-                "{name} cannot be used: {}: {why}. Go on without it.",
-                skill.shown
-            )
+        let shown = &skill.shown;
+        let unusable = |why: &dyn std::fmt::Display| {
+            format!("{name} cannot be used: {shown}: {why}. Go on without it.")
         };
-        let text = source.text.map_err(|why| unusable(why.to_string()))?;
-        let head = frontmatter::split(&text).map_err(|fault| unusable(fault.to_string()))?;
+        let text = source.text.map_err(|why| unusable(&why))?;
+        let head = frontmatter::split(&text).map_err(|fault| unusable(&fault))?;
         let body = head.body.trim();
         let kept = source::cut_at_line(body, limit);
         let sum: usize = self.0.iter().map(|(_, bytes)| bytes).sum();
@@ -179,10 +176,7 @@ impl Active {
         );
         let files = files(&skill.folder());
         if !files.is_empty() {
-            let folder = skill
-                .shown
-                .rsplit_once('/')
-                .map_or("", |(folder, _)| folder);
+            let (folder, _) = skill.shown.rsplit_once('/').unwrap_or_default();
             out.push_str(&format!(
                 "Its files, in {folder}, for read_skill_resource: {files}\n"
             ));
@@ -209,10 +203,10 @@ fn files(folder: &Path) -> String {
             let Ok(name) = entry.file_name().into_string() else {
                 continue;
             };
-            let path = format!("{inside}{name}");
             let Ok(kind) = entry.file_type() else {
                 continue;
             };
+            let path = format!("{inside}{name}");
             if name.starts_with('.') || path == "SKILL.md" || path.chars().any(text::is_harmful) {
                 continue;
             }
@@ -246,13 +240,13 @@ pub(super) fn resource(skills: &Skills, call: &ToolCall, limit: usize) -> Result
     };
     let skill = skills.named(skill).ok_or_else(|| unknown(skills, skill))?;
     let start = line_number(call)?;
-    let shown = text::clip(&text::line(&text::visible(path)), QUOTED_CHARS).into_owned();
+    let shown = quoted(path);
     let inside = Path::new(path)
         .components()
         .all(|part| matches!(part, std::path::Component::Normal(_)));
+    let name = &skill.name;
     let folder = skill.folder().canonicalize();
-    let folder =
-        folder.map_err(|error| format!("the folder of {} cannot be read: {error}", skill.name))?;
+    let folder = folder.map_err(|error| format!("the folder of {name} cannot be read: {error}"))?;
     if !inside || !folder.starts_with(&skill.base) {
         return Err(format!(
             "`{shown}` is no path within the Skill's folder. {example}"
@@ -260,10 +254,7 @@ pub(super) fn resource(skills: &Skills, call: &ToolCall, limit: usize) -> Result
     }
     let Some(found) = trust::find(&folder, path, Kind::Guidance) else {
         let files = files(&folder);
-        return Err(format!(
-            "{} has no file `{shown}`. It has: {files}",
-            skill.name
-        ));
+        return Err(format!("{name} has no file `{shown}`. It has: {files}"));
     };
     let content = found
         .content
@@ -274,8 +265,7 @@ pub(super) fn resource(skills: &Skills, call: &ToolCall, limit: usize) -> Result
         ));
     }
     let whole = text::repair(&content.bytes);
-    let rest = whole.split_inclusive('\n').skip(start - 1);
-    let rest: String = rest.collect();
+    let rest: String = whole.split_inclusive('\n').skip(start - 1).collect();
     let kept = source::cut_at_line(&rest, limit);
     let mut out = kept.to_string();
     if kept.len() < rest.len() {
@@ -315,19 +305,17 @@ pub(super) fn discover(skills: &Skills, call: &ToolCall, limit: usize) -> Result
     Ok(out)
 }
 
+/// Foreign text in a failure.
+fn quoted(text: &str) -> String {
+    text::clip(&text::line(&text::visible(text)), QUOTED_CHARS).into_owned()
+}
+
 /// No such Skill.
 pub(super) fn unknown(skills: &Skills, name: &str) -> String {
-    let names: Vec<&str> = skills
-        .all
-        .iter()
-        .take(MAX_FILES)
-        .map(|skill| skill.name.as_str())
-        .collect();
-    let name = text::clip(&text::line(&text::visible(name)), QUOTED_CHARS).into_owned();
-    format!(
-        "there is no Skill `{name}`. There are: {}",
-        names.join(", ")
-    )
+    let names = skills.all.iter().take(MAX_FILES);
+    let names: Vec<&str> = names.map(|skill| skill.name.as_str()).collect();
+    let (name, names) = (quoted(name), names.join(", "));
+    format!("there is no Skill `{name}`. There are: {names}")
 }
 
 /// As a result of a call.

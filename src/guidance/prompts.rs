@@ -108,11 +108,11 @@ impl Prompts {
                 all.extend(prompt(name, source));
             }
         }
-        let folder = places.config.as_ref().map(|config| config.join("commands"));
-        let base = folder
-            .as_ref()
-            .and_then(|folder| folder.canonicalize().ok());
-        if let (Some(folder), Some(base)) = (folder, base) {
+        let own = places.config.as_ref().and_then(|config| {
+            let folder = config.join("commands");
+            folder.canonicalize().ok().map(|base| (folder, base))
+        });
+        if let Some((folder, base)) = own {
             let entries = fs::read_dir(&base).into_iter().flatten().flatten();
             let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
             let mut names: Vec<String> = names.filter(|name| name.ends_with(".md")).collect();
