@@ -138,20 +138,19 @@ pub fn choose(
 ) -> Result<Choice, ChooseError> {
     let find = |name: &str| entries.iter().find(|entry| same_model(&entry.name, name));
     if let Some((wanted, source)) = &wish.model {
-        return match find(wanted) {
-            Some(entry) => Ok(chosen(entry, format!("named by {source}"))),
-            None => Err(ChooseError::Missing {
-                wanted: wanted.clone(),
-                source,
-                near: near(wanted, entries),
-            }),
+        let missing = || ChooseError::Missing {
+            wanted: wanted.clone(),
+            source,
+            near: near(wanted, entries),
         };
+        let entry = find(wanted).ok_or_else(missing)?;
+        return Ok(chosen(entry, &format!("named by {source}")));
     }
     if entries.is_empty() {
         return Err(ChooseError::NoModels);
     }
     if let Some(entry) = wish.last_used.as_deref().and_then(find) {
-        return Ok(chosen(entry, OF_SESSION.to_string()));
+        return Ok(chosen(entry, OF_SESSION));
     }
     let local: Vec<&ModelEntry> = entries.iter().filter(|entry| is_local(entry)).collect();
     let able: Vec<&ModelEntry> = match wish.tool_style {
@@ -165,48 +164,41 @@ pub fn choose(
         1 => "the only model here",
         _ => "the only local model here",
     };
-    match (&able[..], &local[..]) {
-        ([], []) => {
-            return Err(ChooseError::OnlyElsewhere {
-                names: names(entries.iter()),
-            });
-        }
-        ([], [entry]) if wish.tool_style == ToolStyle::Auto => {
-            let why = format!("{only}; it has no tools, so they are described to it in text");
-            return Ok(chosen(entry, why));
-        }
-        ([], _) => {
-            return Err(ChooseError::NoneWithTools {
-                names: names(local.into_iter()),
-            });
-        }
-        ([entry], [_]) => return Ok(chosen(entry, only.to_string())),
-        ([entry], _) => {
-            let why = match entry.capabilities {
-                Some(_) => "the only model with tools here",
-                None => "the only model here that may support tools",
-            };
-            return Ok(chosen(entry, why.to_string()));
-        }
-        _ => {}
-    }
     let mut by_age = loaded.iter();
     let running = by_age.find_map(|loaded| {
         let mut able = able.iter();
         able.find(|entry| same_model(&entry.name, &loaded.name))
     });
-    match running {
-        Some(entry) => Ok(chosen(entry, "already loaded".to_string())),
-        None => Err(ChooseError::Several {
-            names: names(able.into_iter()),
+    let of_these = |entries: &[&ModelEntry]| names(entries.iter().copied());
+    match (&able[..], &local[..]) {
+        ([], []) => Err(ChooseError::OnlyElsewhere {
+            names: names(entries.iter()),
         }),
+        ([], [entry]) if wish.tool_style == ToolStyle::Auto => {
+            let why = format!("{only}; it has no tools, so they are described to it in text");
+            Ok(chosen(entry, &why))
+        }
+        ([], _) => Err(ChooseError::NoneWithTools {
+            names: of_these(&local),
+        }),
+        ([entry], [_]) => Ok(chosen(entry, only)),
+        ([entry], _) if entry.capabilities.is_some() => {
+            Ok(chosen(entry, "the only model with tools here"))
+        }
+        ([entry], _) => Ok(chosen(entry, "the only model here that may support tools")),
+        _ => match running {
+            Some(entry) => Ok(chosen(entry, "already loaded")),
+            None => Err(ChooseError::Several {
+                names: of_these(&able),
+            }),
+        },
     }
 }
 
-fn chosen(entry: &ModelEntry, why: String) -> Choice {
+fn chosen(entry: &ModelEntry, why: &str) -> Choice {
     Choice {
         model: entry.name.clone(),
-        why,
+        why: why.to_string(),
     }
 }
 
@@ -263,17 +255,12 @@ fn split_name(name: &str) -> (String, String) {
     let lower = name.trim().to_lowercase();
     let short = lower.strip_prefix("registry.ollama.ai/").unwrap_or(&lower);
     let short = short.strip_prefix("library/").unwrap_or(short);
-    let base_end = short.rfind('/').map_or(0, |slash| slash + 1);
-    match short[base_end..].split_once(':') {
-        Some((base, tag)) if !tag.is_empty() => {
-            (format!("{}{base}", &short[..base_end]), tag.to_string())
-        }
-        Some((base, _)) => (
-            format!("{}{base}", &short[..base_end]),
-            "latest".to_string(),
-        ),
-        None => (short.to_string(), "latest".to_string()),
-    }
+    let base_start = short.rfind('/').map_or(0, |slash| slash + 1);
+    // A colon before that belongs to a port.
+    let colon = short[base_start..].find(':').map(|at| base_start + at);
+    let (base, tag) = short.split_at(colon.unwrap_or(short.len()));
+    let tag = tag.strip_prefix(':').filter(|tag| !tag.is_empty());
+    (base.to_string(), tag.unwrap_or("latest").to_string())
 }
 
 /// The host that would run the model instead of this server, if any: its own word, or the name that Ollama's cloud uses.

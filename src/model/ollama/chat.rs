@@ -34,7 +34,7 @@ use crate::model::choose;
 use crate::model::classify::{self, Asked, BODY_LIMIT};
 use crate::model::leak::{Display, Place};
 use crate::model::recover::{self, FoundCall, Recovered, recover};
-use crate::model::{Chat, Error, ModelEntry, Progress, Reply, Shape};
+use crate::model::{Chat, Error, Progress, Reply, Shape};
 use crate::protocol::{CallId, Stage, StopReason, ToolCall, Usage, Waiting};
 use crate::sys::{Cancel, poll, random};
 use std::ops::ControlFlow;
@@ -104,28 +104,23 @@ fn pause(delay: Duration, cancel: &Cancel) -> Result<(), Error> {
     }
 }
 
-/// Without the model itself: the server lists it and yet does not give it, so it is no way out.
-fn others(model: &str, entries: Vec<ModelEntry>) -> Vec<ModelEntry> {
-    let is_other = |entry: &ModelEntry| !choose::same_model(&entry.name, model);
-    entries.into_iter().filter(is_other).collect()
-}
-
-/// Adds the names that help to an error that lacks them. A failure to list models is no news here: the error stands without.
+/// Adds the names that help to an error that lacks them.
 fn with_names(server: &Ollama, error: Error, cancel: &Cancel) -> Error {
+    let others = |model: &str| {
+        // A failure to list models is no news here: the error stands without.
+        let mut entries = server.models(cancel).unwrap_or_default();
+        // Without the model itself: the server lists it and yet does not give it, so it is no way out.
+        entries.retain(|entry| !choose::same_model(&entry.name, model));
+        entries
+    };
     match error {
         Error::ModelMissing { model, address, .. } => Error::ModelMissing {
-            near: match server.models(cancel) {
-                Ok(entries) => choose::near(&model, &others(&model, entries)),
-                Err(_) => Vec::new(),
-            },
+            near: choose::near(&model, &others(&model)),
             model,
             address,
         },
         Error::NoTools { model, .. } => Error::NoTools {
-            others: match server.models(cancel) {
-                Ok(entries) => choose::with_tools(&others(&model, entries)),
-                Err(_) => Vec::new(),
-            },
+            others: choose::with_tools(&others(&model)),
             model,
         },
         other => other,
@@ -360,10 +355,9 @@ impl Live<'_, '_> {
             let error = self.refusal();
             let error = self.keep_call(error);
             // A call that was handed back stays; "enough was read" does not.
-            self.end = match self.end.take() {
-                Some(End::HandedBack(call)) => Some(End::HandedBack(call)),
-                Some(End::Failed(_) | End::Enough) | None => Some(End::Failed(error)),
-            };
+            if !matches!(self.end, Some(End::HandedBack(_))) {
+                self.end = Some(End::Failed(error));
+            }
         } else if self.end.is_none() {
             // The last line may lack its end. Where the connection broke it may be half a line, which counts for nothing.
             let last = lines.finish(&mut |line| self.record(line));
@@ -381,28 +375,25 @@ impl Live<'_, '_> {
         if result.is_ok() && is_foreign {
             return Err(self.not_ollama());
         }
-        let is_empty = self.start.is_empty();
-        match (self.assembler.finish(&mut fresh_id), result) {
-            (Ok(reply), Ok(()) | Err(http::Error::Stopped)) => Ok(reply),
-            (Ok(mut reply), Err(error)) => {
-                reply
-                    .notes
-                    .push(format!("after the complete reply: {error}"));
+        let detail = match self.start.is_empty() {
+            true => "the server sent an empty answer",
+            false => "the server ended it before its last record",
+        };
+        let broke = match result {
+            Ok(()) | Err(http::Error::Stopped) => None,
+            Err(error) => Some(error),
+        };
+        match (self.assembler.finish(&mut fresh_id), broke) {
+            (Ok(mut reply), broke) => {
+                let note = broke.map(|error| format!("after the complete reply: {error}"));
+                reply.notes.extend(note);
                 Ok(reply)
             }
-            (Err(unfinished), Ok(()) | Err(http::Error::Stopped)) => Err(Error::Incomplete {
-                detail: if is_empty {
-                    "the server sent an empty answer".to_string()
-                } else {
-                    "the server ended it before its last record".to_string()
-                },
+            (Err(_), Some(error)) if !is_cut(&error) => Err(Error::Http(error)),
+            (Err(unfinished), broke) => Err(Error::Incomplete {
+                detail: broke.map_or(detail.to_string(), |error| error.to_string()),
                 partial: unfinished.content,
             }),
-            (Err(unfinished), Err(error)) if is_cut(&error) => Err(Error::Incomplete {
-                detail: error.to_string(),
-                partial: unfinished.content,
-            }),
-            (Err(_), Err(error)) => Err(Error::Http(error)),
         }
     }
 
@@ -417,11 +408,9 @@ impl Live<'_, '_> {
 
 /// A reply whose call came back in the server's complaint.
 fn handed_back(assembler: Assembler, call: FoundCall) -> Reply {
-    let content = Arc::new(assembler.content().to_string());
-    let thinking = Arc::new(assembler.thinking().to_string());
     Reply {
-        content,
-        thinking,
+        content: Arc::new(assembler.content().to_string()),
+        thinking: Arc::new(assembler.thinking().to_string()),
         calls: vec![identified(call)],
         stop: StopReason::Stop,
         usage: Usage::default(),

@@ -48,27 +48,19 @@ impl Reader<'_> {
                     read.raw = false;
                 }
                 '<' | '>' => break,
-                '\\' => {
+                '\\' | '\'' | '"' => {
                     self.bump();
                     read.raw = false;
                     read.quoted = true;
-                    match self.bump() {
-                        Some('\n') => self.doubt(at, Why::Continued),
-                        Some(c) => read.word.text.push(c),
-                        None => self.doubt(at, Why::Unclosed("backslash")),
+                    match c {
+                        '\'' => self.single(at, &mut read.word),
+                        '"' => self.double(at, &mut read.word),
+                        _ => match self.bump() {
+                            Some('\n') => self.doubt(at, Why::Continued),
+                            Some(c) => read.word.text.push(c),
+                            None => self.doubt(at, Why::Unclosed("backslash")),
+                        },
                     }
-                }
-                '\'' => {
-                    self.bump();
-                    read.raw = false;
-                    read.quoted = true;
-                    self.single(at, &mut read.word);
-                }
-                '"' => {
-                    self.bump();
-                    read.raw = false;
-                    read.quoted = true;
-                    self.double(at, &mut read.word);
                 }
                 '`' => {
                     read.raw = false;
@@ -86,11 +78,8 @@ impl Reader<'_> {
         }
         read.word.end = self.at;
         // `[` is a command's name, and `a[` no pattern.
-        if let Some(Glob::Leading | Glob::After(_)) = read.word.glob {
-            let text = &read.word.text;
-            if !text.contains(['*', '?']) && !text.contains(']') {
-                read.word.glob = None;
-            }
+        if !read.word.text.contains(['*', '?', ']']) {
+            read.word.glob = None;
         }
         read
     }
@@ -101,10 +90,9 @@ impl Reader<'_> {
         let here = word.text.len();
         match c {
             '*' | '?' | '[' if word.glob.is_none() => {
-                word.glob = Some(if here == 0 {
-                    Glob::Leading
-                } else {
-                    Glob::After(here)
+                word.glob = Some(match here {
+                    0 => Glob::Leading,
+                    _ => Glob::After(here),
                 });
             }
             '~' if here == 0 || word.text.ends_with(['=', ':']) => word.home = true,
@@ -141,15 +129,11 @@ impl Reader<'_> {
 
     /// Behind `"`.
     fn double(&mut self, at: usize, word: &mut Word) {
-        loop {
-            match self.peek() {
-                None => return self.doubt(at, Why::Unclosed("quote `\"`")),
-                Some('"') => {
-                    self.bump();
-                    return;
-                }
-                Some(_) => self.in_double(word),
+        while !self.eat("\"") {
+            if self.peek().is_none() {
+                return self.doubt(at, Why::Unclosed("quote `\"`"));
             }
+            self.in_double(word);
         }
     }
 
@@ -186,15 +170,11 @@ impl Reader<'_> {
         match self.peek() {
             Some('(') => {
                 self.bump();
-                let arithmetic = self.peek() == Some('(');
-                self.doubt(
-                    at,
-                    if arithmetic {
-                        Why::Arithmetic
-                    } else {
-                        Why::Substitution
-                    },
-                );
+                let why = match self.peek() {
+                    Some('(') => Why::Arithmetic,
+                    Some(_) | None => Why::Substitution,
+                };
+                self.doubt(at, why);
                 self.substitution(at, word);
             }
             Some('[') => {
