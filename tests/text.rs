@@ -1,6 +1,6 @@
 //! Tests of `text`: UTF-8 over every cut, foreign text made harmless, and names compared.
 use std::borrow::Cow;
-use zcoder::text::{Utf8, clip, distance, line, plain, repair, visible};
+use zcoder::text::{Utf8, clip, distance, holds, line, plain, repair, visible};
 
 /// Decoded in pieces that end at `cuts`.
 fn decode(bytes: &[u8], cuts: impl IntoIterator<Item = usize>) -> String {
@@ -368,4 +368,19 @@ fn names_are_as_far_from_each_other_as_the_edits_between_them() {
     check(&long("", "yz"), &long("", "yz"), 0);
     check(&long("", "abc"), &long("", "d"), 3);
     check(&long("a", "bc"), &long("d", "bc"), 1);
+}
+
+#[test]
+fn a_part_is_found_at_every_place_and_half_a_part_is_not() {
+    for part in ["```", "<function=", "ab", "x", ""] {
+        for at in 0..70 {
+            let text = format!("{}{part}{}", ".".repeat(at), ".".repeat(70 - at));
+            assert!(holds(&text, part), "{part} at {at}");
+            let half = part.get(1..).unwrap_or_default();
+            let text = format!("{}{half}{half}{}", ".".repeat(at), ".".repeat(70 - at));
+            assert_eq!(holds(&text, part), text.contains(part), "{text}");
+        }
+        assert!(holds(part, part));
+        assert_eq!(holds("", part), part.is_empty());
+    }
 }

@@ -151,7 +151,7 @@ impl Tally {
         }
         // Searched for before an answer of megabytes is read line by line.
         let begins = |line: &str| line.trim_start().starts_with("```");
-        let has_code = answer.contains("```") && answer.lines().any(begins);
+        let has_code = text::holds(answer, "```") && answer.lines().any(begins);
         (has_code && self.files.is_empty()).then(|| "nothing was changed".to_string())
     }
 }

@@ -81,7 +81,7 @@ pub fn recover(content: &str, offered: &[&str], text_style: bool) -> Recovered {
         })
     };
     // Asked first, since that is a search, and to read an answer of megabytes line by line is not.
-    let is_marked = marks.iter().any(|mark| content.contains(mark));
+    let is_marked = marks.iter().any(|mark| crate::text::holds(content, mark));
     let begin = is_marked.then(first_marked).flatten();
     let found = match begin {
         Some(begin) => sequence(&content[begin..], offered, text_style).map(|calls| (calls, begin)),

@@ -118,6 +118,7 @@ fn each_step_is_on_the_disk_before_the_next_is_made() {
     let written = format!("{replied} decision edit tool");
     let ran = format!("{written} decision tool");
     let end = format!("{ran} assistant receipt");
+    let folder = session(&sessions).expect("kept");
     run.finish();
     assert_eq!(
         *seen.lock().expect("lock"),
@@ -138,7 +139,6 @@ fn each_step_is_on_the_disk_before_the_next_is_made() {
         } => Some((session.clone(), *records)),
         _ => None,
     });
-    let folder = session(&sessions).expect("kept");
     let name = folder
         .file_name()
         .expect("name")
