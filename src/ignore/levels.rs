@@ -29,7 +29,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of a `.git` file, or `commondir`, that count: a path.
+/// Bytes of a `.git` file, `commondir` or `HEAD` that count: a path, or a reference.
 const MAX_POINTER_BYTES: u64 = 8 << 10;
 
 /// All rules in force in a folder. Cheap to clone.
@@ -162,7 +162,7 @@ impl Levels {
             true => {
                 let folder = Path::new(OsStr::from_bytes(path));
                 Some(read_path(
-                    &git_folder(folder).join("info/exclude"),
+                    &common_folder(folder).join("info/exclude"),
                     problems,
                 ))
             }
@@ -230,25 +230,28 @@ fn base_of(folder: &[u8]) -> usize {
     folder.len() + usize::from(!folder.ends_with(b"/"))
 }
 
-/// Where the repository of this folder keeps what its working copies share. `.git` may be a file that names the place (working copies
-/// of their own, submodules), and there `commondir` may name another.
-fn git_folder(folder: &Path) -> PathBuf {
+/// Where the repository of a folder keeps what is this working copy's own. `.git` may be a file that names the place (working copies
+/// beside the first, submodules).
+pub fn git_folder(folder: &Path) -> PathBuf {
     let own = folder.join(".git");
-    let Some(pointer) = read_pointer(&own) else {
-        return own;
-    };
-    let Some(place) = pointer.strip_prefix(b"gitdir:") else {
-        return own;
-    };
-    let place = folder.join(OsStr::from_bytes(place.trim_ascii()));
-    match read_pointer(&place.join("commondir")) {
-        Some(common) => place.join(OsStr::from_bytes(&common)),
-        None => place,
+    let pointer = read_pointer(&own).unwrap_or_default();
+    match pointer.strip_prefix(b"gitdir:") {
+        Some(place) => folder.join(OsStr::from_bytes(place.trim_ascii())),
+        None => own,
     }
 }
 
-/// The text of a small file, without blanks around it.
-fn read_pointer(path: &Path) -> Option<Vec<u8>> {
+/// Where it keeps what its working copies share: `commondir` may name another place.
+fn common_folder(folder: &Path) -> PathBuf {
+    let own = git_folder(folder);
+    match read_pointer(&own.join("commondir")) {
+        Some(common) => own.join(OsStr::from_bytes(&common)),
+        None => own,
+    }
+}
+
+/// The text of a small file of git, without blanks around it.
+pub fn read_pointer(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = open_regular(path).ok()?;
     file.take(MAX_POINTER_BYTES).read_to_end(&mut bytes).ok()?;

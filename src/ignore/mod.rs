@@ -20,6 +20,6 @@ mod share;
 mod walk;
 
 pub use gitignore::{Fault, MAX_RULES_BYTES, Rules, Verdict};
-pub use levels::{Found, Levels, Problem};
+pub use levels::{Found, Levels, Problem, git_folder, read_pointer};
 pub use share::{Entry, Limits, Stop, share};
 pub use walk::{Folder, Names, Options, Walk};

@@ -7,15 +7,13 @@
 //! HEAD                       8f3c1d…⏎ (40 or 64 hex digits)                    Branch::Detached("8f3c1d2")
 //! ```
 //!
-//! The folders above the workspace are asked too, as git does. Whatever is not understood gives nothing. At most 4 KiB of a file are read.
+//! The folders above the workspace are asked too, as git does. Whatever is not understood gives nothing. Where the repository lies is told by
+//! `ignore/levels.rs`.
 
-use crate::sys::file::open_regular;
+use crate::ignore::{git_folder, read_pointer};
 use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// `gitdir: ` and a path, or a reference: neither is longer.
-const MAX_BYTES: u64 = 4 << 10;
 /// Digits of a commit that people are shown.
 const SHORT: usize = 7;
 const HEADS: &str = "refs/heads/";
@@ -31,15 +29,14 @@ pub enum Branch {
 
 /// The branch of the repository that `root` lies in.
 pub fn branch(root: &Path) -> Option<Branch> {
-    let git = root.ancestors().map(|folder| folder.join(".git"));
-    let found = git.filter_map(|git| git_folder(&git)).next()?;
-    let head = found.join("HEAD");
+    let mut folders = root.ancestors();
+    let folder = folders.find(|folder| fs::metadata(folder.join(".git")).is_ok())?;
+    let head = git_folder(folder).join("HEAD");
     let text = match fs::read_link(&head) {
         // As git wrote it long ago.
         Ok(target) => format!("ref: {}", target.to_str()?),
-        Err(_) => read(&head)?,
+        Err(_) => String::from_utf8(read_pointer(&head)?).ok()?,
     };
-    let text = text.trim_end();
     if let Some(name) = text.strip_prefix("ref:") {
         let name = name.trim_start().strip_prefix(HEADS)?;
         // What a repository with another store of references has there instead of a name.
@@ -48,23 +45,6 @@ pub fn branch(root: &Path) -> Option<Branch> {
     }
     let is_hash = matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit());
     is_hash.then(|| Branch::Detached(text[..SHORT].to_string()))
-}
-
-/// A folder, or the one that a file of this name leads to.
-fn git_folder(git: &Path) -> Option<PathBuf> {
-    if fs::metadata(git).ok()?.is_dir() {
-        return Some(git.to_path_buf());
-    }
-    let text = read(git)?;
-    let target = text.strip_prefix("gitdir:")?.trim();
-    Some(git.parent()?.join(target))
-}
-
-fn read(path: &Path) -> Option<String> {
-    let mut text = String::new();
-    let file = open_regular(path).ok()?;
-    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
 }
 
 /// `main`, `8f3c1d2 (no branch)`.
