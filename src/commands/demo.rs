@@ -2,9 +2,9 @@
 //! temporary folder, runs the ordinary engine over TCP, and shows every stage as it happens.
 //!
 //! ```text
-//! stand-in ◀── TCP ──▶ engine (its own threads) ── tap ──▶ inbox ──▶ show.rs ──▶ standard output
-//!                         ▲                                  ▲
-//!                         └── Op                             └── signals
+//! stand-in ◀── TCP ──▶ engine (its own threads) ── tap ──▶ show.rs ──▶ standard output
+//!                         ▲                         └─▶ inbox: the turn has ended ◀── signals
+//!                         └── Op
 //! ```
 //!
 //! With `--step` the tap waits at seven places until Enter is pressed on the terminal; without a terminal it says so and goes on.
@@ -15,7 +15,6 @@
 //! Next: `show.rs` (what is printed), `stops.rs` (`--step`), `standin/project.rs` (the project).
 
 mod page;
-mod seen;
 mod show;
 mod stops;
 
@@ -26,7 +25,7 @@ use crate::headless::out::{complain, exit, exit_code};
 use crate::http::{Endpoint, Target};
 use crate::model::{self, Backend};
 use crate::policy::{CommandMode, EditMode, Policy, Profile};
-use crate::protocol::{Event, Op, Tap};
+use crate::protocol::{Event, Op, Stage, Tap};
 use crate::session::Log;
 use crate::standin::{Options, StandIn, project};
 use crate::sys::channel::{Receiver, Sender, channel};
@@ -36,14 +35,13 @@ use crate::sys::{Cancel, process, random};
 use crate::tools::{Limits, Toolbox, Workspace};
 use crate::undo::Journal;
 use page::Page;
-use seen::Seen;
 use show::Show;
 use std::fs;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use stops::Stops;
 
@@ -62,8 +60,10 @@ pub(super) fn run(settings: &DemoSettings) -> u8 {
 
 /// What reaches the demo's thread.
 enum News {
-    /// With `--step` the sender waits for the answer.
-    Seen(Box<Seen>, Option<Sender<()>>),
+    /// The turn has ended, well or not.
+    Ended(bool),
+    /// Standard output takes no more.
+    Output(io::Error),
     Signal(Signal),
     /// The engine's thread has ended, in whichever way.
     Gone,
@@ -84,8 +84,8 @@ struct Demo {
     folder: Folder,
     prompt: String,
     commands: [String; 2],
-    /// Turned by a signal: ends the wait for a key.
-    cancel: Cancel,
+    /// `--step`, and nobody to press Enter.
+    unattended: bool,
     inbox: Receiver<News>,
     submit: Submit,
 }
@@ -111,7 +111,9 @@ impl Demo {
         let (tell, inbox) = channel();
         watch_signals(tell.clone(), cancel.clone()).map_err(failed("cannot watch for signals"))?;
         let presence = Presence(tell.clone());
-        let setup = setup(&standin, &folder, &commands, tap(tell, settings.step))?;
+        let screen = Screen::open(settings.step, cancel);
+        let unattended = settings.step && screen.tty.is_none();
+        let setup = setup(&standin, &folder, &commands, tap(screen, tell))?;
         // The tap sees every event already, so all that is left here is that there is an engine.
         let emit: engine::Emit = Box::new(move |_| {
             let _ = &presence;
@@ -122,7 +124,7 @@ impl Demo {
             folder,
             prompt,
             commands,
-            cancel,
+            unattended,
             inbox,
             submit,
         })
@@ -130,22 +132,20 @@ impl Demo {
 
     fn run(self, settings: &DemoSettings) -> u8 {
         let shown = self.show(settings);
-        // Whatever ended the show: nothing may be left running.
+        // Whatever ended the show: nothing may be left running. The stand-in and the folder go with us.
         (self.submit)(Op::Quit);
         process::end_all();
-        let code = exit_code(shown);
-        self.standin.stop();
-        if let Err(error) = self.folder.remove() {
-            complain(&format!("cannot remove the sample project: {error}"));
-        }
-        code
+        exit_code(shown)
     }
 
-    /// Prints until the turn has ended. The error is one of standard output.
+    /// Waits until the turn has ended. The error is one of standard output.
     fn show(&self, settings: &DemoSettings) -> io::Result<u8> {
         say(&self.title())?;
-        let mut show = Show::default();
-        let mut keys = Keys::open(settings.step, &self.cancel)?;
+        if self.unattended {
+            say(
+                "There is no terminal to wait for Enter on, so the stops are shown and not waited at.\n\n",
+            )?;
+        }
         (self.submit)(Op::Prompt {
             text: self.prompt.clone(),
             attachment: None,
@@ -154,28 +154,18 @@ impl Demo {
         let mut code = exit::FAILED;
         loop {
             // The signal watcher holds a sender for ever, so this does not fail.
-            let Ok(news) = self.inbox.recv() else {
-                break;
-            };
-            match news {
-                News::Signal(signal) if signaled.is_some() => return Ok(signal_code(signal)),
-                News::Signal(signal) => {
+            match self.inbox.recv() {
+                Ok(News::Signal(signal)) if signaled.is_some() => return Ok(signal_code(signal)),
+                Ok(News::Signal(signal)) => {
                     signaled = Some(signal);
                     (self.submit)(Op::Quit);
                 }
-                News::Gone => break,
-                News::Seen(seen, go_on) => {
-                    say(&show.see(&seen))?;
-                    keys.stop_at(&seen)?;
-                    // Dropped or sent: the engine goes on.
-                    drop(go_on);
-                    if let Seen::Event(Event::TurnEnded { receipt, .. }) = &*seen {
-                        if show::is_done(receipt) {
-                            code = exit::DONE;
-                        }
-                        (self.submit)(Op::Quit);
-                    }
+                Ok(News::Output(error)) => return Err(error),
+                Ok(News::Ended(done)) => {
+                    code = if done { exit::DONE } else { exit::FAILED };
+                    (self.submit)(Op::Quit);
                 }
+                Ok(News::Gone) | Err(_) => break,
             }
         }
         if let Some(signal) = signaled {
@@ -249,20 +239,21 @@ fn watch_signals(tell: Sender<News>, cancel: Cancel) -> io::Result<()> {
     }))
 }
 
-/// Sends what crosses each boundary; with `step` it waits there until it was shown.
-fn tap(tell: Sender<News>, step: bool) -> Tap {
+/// Shows what crosses each boundary, on the thread that works there: it goes on when it was shown.
+fn tap(screen: Screen, tell: Sender<News>) -> Tap {
+    let screen = Mutex::new(screen);
     Tap(Some(Arc::new(move |stage| {
-        let seen = Box::new(Seen::from(stage));
-        if !step {
-            // Fails when the demo is over.
-            let _ = tell.send(News::Seen(seen, None));
-            return;
-        }
-        let (go_on, wait) = channel();
-        if tell.send(News::Seen(seen, Some(go_on))).is_ok() {
-            // Ends when the other side lets go.
-            let _ = wait.recv();
-        }
+        // A thread that panicked meanwhile left a page that is half printed; the engine says so.
+        let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = match (screen.see(stage), stage) {
+            (Err(error), _) => News::Output(error),
+            (Ok(()), Stage::Event(Event::TurnEnded { receipt, .. })) => {
+                News::Ended(show::is_done(receipt))
+            }
+            (Ok(()), _) => return,
+        };
+        // Fails when the demo is over.
+        let _ = tell.send(news);
     })))
 }
 
@@ -312,30 +303,28 @@ fn setup(
     })
 }
 
-/// The key that goes on.
-struct Keys<'d> {
+/// What is printed, and with `--step` the key that goes on.
+struct Screen {
+    show: Show,
     stops: Option<Stops>,
     tty: Option<Tty>,
-    cancel: &'d Cancel,
+    /// Turned by a signal: ends the wait for a key.
+    cancel: Cancel,
 }
 
-impl<'d> Keys<'d> {
-    fn open(step: bool, cancel: &'d Cancel) -> io::Result<Keys<'d>> {
-        let tty = if step { Tty::open() } else { None };
-        if step && tty.is_none() {
-            say(
-                "There is no terminal to wait for Enter on, so the stops are shown and not waited at.\n\n",
-            )?;
-        }
-        Ok(Keys {
+impl Screen {
+    fn open(step: bool, cancel: Cancel) -> Screen {
+        Screen {
+            show: Show::default(),
             stops: step.then(Stops::default),
-            tty,
+            tty: if step { Tty::open() } else { None },
             cancel,
-        })
+        }
     }
 
-    fn stop_at(&mut self, seen: &Seen) -> io::Result<()> {
-        let Some(block) = self.stops.as_mut().and_then(|stops| stops.see(seen)) else {
+    fn see(&mut self, stage: &Stage<'_>) -> io::Result<()> {
+        say(&self.show.see(stage))?;
+        let Some(block) = self.stops.as_mut().and_then(|stops| stops.see(stage)) else {
             return Ok(());
         };
         say(&block)?;
@@ -346,7 +335,7 @@ impl<'d> Keys<'d> {
             .discard_input()
             .and_then(|()| tty.write("   [Enter goes on, Ctrl-C ends] "));
         // A terminal that is gone cannot be waited for: go on without it.
-        if asked.and_then(|()| tty.read_line(self.cancel)).is_err() {
+        if asked.and_then(|()| tty.read_line(&self.cancel)).is_err() {
             self.tty = None;
         }
         say("\n")
@@ -367,7 +356,6 @@ fn say(text: &str) -> io::Result<()> {
 struct Folder {
     path: PathBuf,
     keep: bool,
-    removed: bool,
 }
 
 impl Folder {
@@ -386,7 +374,6 @@ impl Folder {
         Ok(Folder {
             path,
             keep: settings.keep,
-            removed: false,
         })
     }
 
@@ -397,25 +384,15 @@ impl Folder {
     fn output(&self) -> PathBuf {
         self.path.join("output")
     }
-
-    fn remove(mut self) -> io::Result<()> {
-        self.removed = true;
-        remove(&self.path, self.keep)
-    }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        if !self.removed {
-            // The way out after another error, which was told.
-            let _ = remove(&self.path, self.keep);
+        if self.keep {
+            return;
         }
-    }
-}
-
-fn remove(path: &Path, keep: bool) -> io::Result<()> {
-    match keep {
-        true => Ok(()),
-        false => fs::remove_dir_all(path),
+        if let Err(error) = fs::remove_dir_all(&self.path) {
+            complain(&format!("cannot remove the sample project: {error}"));
+        }
     }
 }

@@ -11,9 +11,9 @@
 //! Invariant: what the model, the tools and the files say is shown through `text::plain` or `text::visible`.
 
 use super::page::Page;
-use super::seen::Seen;
 use crate::commands::wire::chunks;
-use crate::protocol::{Event, Facts, Level, Message, Op, Receipt, Status, ToolOutcome, ToolStatus};
+use crate::headless::status_word;
+use crate::protocol::{Event, Facts, Level, Message, Op, Receipt, Stage, Status, ToolOutcome};
 use crate::text;
 use std::time::Duration;
 
@@ -53,19 +53,18 @@ struct Chat {
 
 impl Show {
     /// What to print for it.
-    pub(super) fn see(&mut self, seen: &Seen) -> String {
-        match seen {
-            Seen::Op(op) => self.op(op),
-            Seen::Begins(what) => self.begins(what),
-            Seen::Request(bytes) => self.request(bytes),
-            Seen::Wire(bytes) => self.wire(bytes),
-            Seen::Body(_) => {}
-            Seen::Record(line) => self.record(line),
-            Seen::Ends => {}
-            Seen::Reply(message) => self.reply(message),
-            Seen::Verdict(text) => self.verdict = Some(text.clone()),
-            Seen::Outcome(outcome) => self.outcome(outcome),
-            Seen::Event(event) => self.event(event),
+    pub(super) fn see(&mut self, stage: &Stage<'_>) -> String {
+        match stage {
+            Stage::Op(op) => self.op(op),
+            Stage::ExchangeBegins(what) => self.begins(what),
+            Stage::RequestBytes(bytes) => self.request(bytes),
+            Stage::WireBytes(bytes) => self.wire(bytes),
+            Stage::Record(line) => self.record(line),
+            Stage::Reply(message) => self.reply(message),
+            Stage::Verdict(text) => self.verdict = Some(text.to_string()),
+            Stage::Outcome(outcome) => self.outcome(outcome),
+            Stage::Event(event) => self.event(event),
+            Stage::BodyBytes(_) | Stage::ExchangeEnds => {}
         }
         self.page.take()
     }
@@ -199,12 +198,8 @@ impl Show {
         let output = std::mem::take(&mut self.output);
         match &outcome.facts {
             Facts::Ran { exit, elapsed, .. } => {
-                let end = match exit {
-                    Some(code) => format!("exit code {code}"),
-                    None => "ended early".to_string(),
-                };
-                self.page
-                    .entry(label, &format!("{end} after {}", time(*elapsed)));
+                let text = format!("{} after {}", end(*exit), time(*elapsed));
+                self.page.entry(label, &text);
                 self.lines(output.lines());
             }
             Facts::Edited { files, diff } => {
@@ -223,12 +218,7 @@ impl Show {
             Facts::None | Facts::Read { .. } => {
                 let bytes = text::counted(outcome.text.len() as u64, "byte");
                 let lines = text::counted(outcome.text.lines().count() as u64, "line");
-                let status = match outcome.status {
-                    ToolStatus::Ok => "ok",
-                    ToolStatus::Failed => "failed",
-                    ToolStatus::Denied => "denied",
-                    ToolStatus::Cancelled => "cancelled",
-                };
+                let status = status_word(outcome.status);
                 self.page
                     .entry(label, &format!("{status}, {lines}, {bytes} for the model"));
             }
@@ -349,10 +339,8 @@ impl Show {
         }
         for run in &receipt.commands {
             let command = text::visible(&run.command);
-            let end = run.exit.map_or("ended early".to_string(), |code| {
-                format!("exit code {code}")
-            });
-            self.page.entry("ran", &format!("{command} ({end})"));
+            let text = format!("{command} ({})", end(run.exit));
+            self.page.entry("ran", &text);
         }
         let time = time(receipt.elapsed);
         let (requests, calls) = (receipt.requests, receipt.calls);
@@ -365,17 +353,13 @@ impl Show {
 
 /// The exit code of the demo.
 pub(super) fn is_done(receipt: &Receipt) -> bool {
-    match receipt.status {
-        Status::Done => true,
-        Status::Blocked
-        | Status::Failed
-        | Status::ServerFailed { .. }
-        | Status::Unusable { .. }
-        | Status::NeedsApproval { .. }
-        | Status::Limit { .. }
-        | Status::NotSaved { .. }
-        | Status::Cancelled => false,
-    }
+    receipt.status == Status::Done
+}
+
+fn end(exit: Option<i32>) -> String {
+    exit.map_or("ended early".to_string(), |code| {
+        format!("exit code {code}")
+    })
 }
 
 /// `4 ms`, `6.3 s`

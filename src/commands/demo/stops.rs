@@ -10,64 +10,54 @@
 //! Invariant: every file that is named exists (a test looks).
 
 use super::page::WIDTH;
-use super::seen::Seen;
-use crate::protocol::{Event, Message};
+use crate::protocol::{Event, Message, Stage};
 use crate::text;
 
 /// Characters of a stage's bytes that are shown.
 const EXCERPT_CHARS: usize = 900;
 
-/// A stage: what happens, and where.
-#[derive(Debug)]
-pub(super) struct Stage {
-    /// What happens.
-    pub(super) title: &'static str,
-    /// Source files, in reading order.
-    pub(super) files: &'static [&'static str],
-}
-
-/// All seven.
-pub(super) const STAGES: [Stage; 7] = [
-    Stage {
-        title: "a wish becomes an Op for the engine",
-        files: &["src/protocol/op.rs", "src/engine/wait.rs"],
-    },
-    Stage {
-        title: "the conversation becomes request bytes",
-        files: &[
+/// What happens at each, and where: source files, in reading order.
+const STAGES: [(&str, &[&str]); 7] = [
+    (
+        "a wish becomes an Op for the engine",
+        &["src/protocol/op.rs", "src/engine/wait.rs"],
+    ),
+    (
+        "the conversation becomes request bytes",
+        &[
             "src/engine/prompt.rs",
             "src/model/ollama/request.rs",
             "src/http/client.rs",
         ],
-    },
-    Stage {
-        title: "the socket's bytes become body bytes",
-        files: &["src/http/head.rs", "src/http/body.rs"],
-    },
-    Stage {
-        title: "body bytes become records",
-        files: &["src/lines/ndjson.rs", "src/model/ollama/record.rs"],
-    },
-    Stage {
-        title: "records become one complete reply",
-        files: &["src/model/assemble.rs", "src/engine/decide.rs"],
-    },
-    Stage {
-        title: "a call is checked, judged, carried out",
-        files: &[
+    ),
+    (
+        "the socket's bytes become body bytes",
+        &["src/http/head.rs", "src/http/body.rs"],
+    ),
+    (
+        "body bytes become records",
+        &["src/lines/ndjson.rs", "src/model/ollama/record.rs"],
+    ),
+    (
+        "records become one complete reply",
+        &["src/model/assemble.rs", "src/engine/decide.rs"],
+    ),
+    (
+        "a call is checked, judged, carried out",
+        &[
             "src/tools/args.rs",
             "src/policy/decide.rs",
             "src/tools/list.rs",
         ],
-    },
-    Stage {
-        title: "the outcome is recorded and becomes an Event",
-        files: &[
+    ),
+    (
+        "the outcome is recorded and becomes an Event",
+        &[
             "src/session/mod.rs",
             "src/protocol/event.rs",
             "src/commands/demo/show.rs",
         ],
-    },
+    ),
 ];
 
 /// Which stages were shown.
@@ -80,14 +70,14 @@ pub(super) struct Stops {
 
 impl Stops {
     /// The stop at this boundary, if it is the next one.
-    pub(super) fn see(&mut self, seen: &Seen) -> Option<String> {
-        let bytes = match (self.next, seen) {
-            (_, Seen::Begins(what)) => {
-                self.in_chat = what == "POST /api/chat";
+    pub(super) fn see(&mut self, stage: &Stage<'_>) -> Option<String> {
+        let bytes = match (self.next, stage) {
+            (_, Stage::ExchangeBegins(what)) => {
+                self.in_chat = *what == "POST /api/chat";
                 return None;
             }
-            (0, Seen::Op(op)) => format!("{op:?}"),
-            (1, Seen::Request(bytes)) if self.in_chat => {
+            (0, Stage::Op(op)) => format!("{op:?}"),
+            (1, Stage::RequestBytes(bytes)) if self.in_chat => {
                 // The head comes alone; the body completes it.
                 let shown = escaped(bytes);
                 if self.head.is_empty() {
@@ -96,35 +86,23 @@ impl Stops {
                 }
                 format!("{}\n{shown}", self.head)
             }
-            (2, Seen::Wire(bytes)) if self.in_chat => escaped(bytes),
-            (3, Seen::Record(line)) => escaped(line),
-            (4, Seen::Reply(message @ Message::Assistant { .. })) => format!("{message:#?}"),
-            (5, Seen::Outcome(outcome)) => format!("{outcome:#?}"),
-            (6, Seen::Event(event @ Event::CallEnded { .. })) => format!("{event:?}"),
-            (
-                _,
-                Seen::Op(_)
-                | Seen::Request(_)
-                | Seen::Wire(_)
-                | Seen::Body(_)
-                | Seen::Record(_)
-                | Seen::Reply(_)
-                | Seen::Verdict(_)
-                | Seen::Outcome(_)
-                | Seen::Event(_)
-                | Seen::Ends,
-            ) => return None,
+            (2, Stage::WireBytes(bytes)) if self.in_chat => escaped(bytes),
+            (3, Stage::Record(line)) => escaped(line),
+            (4, Stage::Reply(message @ Message::Assistant { .. })) => format!("{message:#?}"),
+            (5, Stage::Outcome(outcome)) => format!("{outcome:#?}"),
+            (6, Stage::Event(event @ Event::CallEnded { .. })) => format!("{event:?}"),
+            (_, _) => return None,
         };
-        let stage = STAGES.get(self.next)?;
+        let (title, files) = STAGES.get(self.next)?;
         self.next += 1;
-        Some(block(self.next, stage, &bytes))
+        Some(block(self.next, title, files, &bytes))
     }
 }
 
-fn block(number: usize, stage: &Stage, bytes: &str) -> String {
-    let title = format!("== stage {number} of 7: {} ", stage.title);
+fn block(number: usize, title: &str, files: &[&str], bytes: &str) -> String {
+    let title = format!("== stage {number} of 7: {title} ");
     let mut out = format!("\n{title:=<WIDTH$}\n");
-    for file in stage.files {
+    for file in files {
         out.push_str(&format!("   {file}\n"));
     }
     out.push('\n');
