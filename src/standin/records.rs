@@ -71,7 +71,7 @@ impl<'c> Records<'c> {
     pub(super) fn thinking(&mut self, text: &str) {
         if self.chat.think {
             for piece in text.split_inclusive(' ') {
-                self.record(|json| {
+                self.record(&|json| {
                     json.key("content").string("");
                     json.key("thinking").string(piece);
                 });
@@ -88,38 +88,26 @@ impl<'c> Records<'c> {
 
     /// Content in one record.
     pub(super) fn piece(&mut self, text: &str) {
-        self.record(|json| {
+        self.record(&|json| {
             json.key("content").string(text);
         });
     }
 
     /// A call in a record of its own.
     pub(super) fn call(&mut self, call: &Call) {
-        let json = arguments(call);
-        self.raw_call(call.name, &json);
+        self.raw_call(call.name, &arguments(call));
     }
 
     /// A call with these arguments (any JSON).
     pub(super) fn raw_call(&mut self, name: &str, arguments: &str) {
-        let id = self.next_id();
-        let index = self.calls as u64 - 1;
-        self.record(|json| {
-            json.key("content").string("");
-            json.key("tool_calls").begin_array().begin_object();
-            json.key("id").string(&id);
-            json.key("function").begin_object();
-            json.key("index").u64(index);
-            json.key("name").string(name);
-            json.key("arguments").raw(arguments);
-            json.end_object().end_object().end_array();
-        });
-    }
-
-    /// The next call's id: it tells the request and the place, so no two of a conversation are equal.
-    pub(super) fn next_id(&mut self) -> String {
-        let index = self.calls;
+        let (messages, index) = (self.chat.messages, self.calls);
         self.calls += 1;
-        format!("call_{:06}{index:02}", self.chat.messages)
+        self.record(&|json| {
+            json.key("content").string("");
+            json.key("tool_calls").begin_array();
+            tool_call(json, messages, index, name, arguments);
+            json.end_array();
+        });
     }
 
     /// The last record.
@@ -127,13 +115,9 @@ impl<'c> Records<'c> {
         let count = self.lines.len() as u64;
         let time = nanos(self.pace.piece()) * count;
         let first = nanos(self.pace.first());
-        let mut json = Writer::new();
-        json.begin_object();
-        self.front(&mut json);
-        json.key("message").begin_object();
-        json.key("role").string("assistant");
-        json.key("content").string("");
-        json.end_object();
+        let mut json = self.message(&|json| {
+            json.key("content").string("");
+        });
         json.key("done").bool(true);
         json.key("done_reason").string(reason);
         json.key("total_duration").u64(first + time + 1);
@@ -174,7 +158,15 @@ impl<'c> Records<'c> {
         self.lines
     }
 
-    fn record(&mut self, message: impl FnOnce(&mut Writer)) {
+    fn record(&mut self, message: &dyn Fn(&mut Writer)) {
+        let mut json = self.message(message);
+        json.key("done").bool(false);
+        json.end_object();
+        self.line(json.finish());
+    }
+
+    /// An open object with a message in it.
+    fn message(&self, message: &dyn Fn(&mut Writer)) -> Writer<'static> {
         let mut json = Writer::new();
         json.begin_object();
         self.front(&mut json);
@@ -182,9 +174,7 @@ impl<'c> Records<'c> {
         json.key("role").string("assistant");
         message(&mut json);
         json.end_object();
-        json.key("done").bool(false);
-        json.end_object();
-        self.line(json.finish());
+        json
     }
 
     fn front(&self, json: &mut Writer) {
@@ -216,12 +206,6 @@ pub(super) fn ordinary(chat: &Chat, answer: &Answer, pace: Pace) -> Vec<Vec<u8>>
 
 /// The one object of `stream:false`.
 pub(super) fn whole(chat: &Chat, answer: &Answer, pace: Pace) -> Vec<u8> {
-    let mut records = Records::new(chat, pace);
-    let mut json = Writer::new();
-    json.begin_object();
-    records.front(&mut json);
-    json.key("message").begin_object();
-    json.key("role").string("assistant");
     let mut content = answer.content.clone();
     if chat.style == Style::Text {
         for call in &answer.calls {
@@ -229,24 +213,20 @@ pub(super) fn whole(chat: &Chat, answer: &Answer, pace: Pace) -> Vec<u8> {
             content.push_str(&call_as_text(call));
         }
     }
-    json.key("content").string(&content);
-    if chat.think && !answer.thinking.is_empty() {
-        json.key("thinking").string(&answer.thinking);
-    }
-    if chat.style == Style::Native && !answer.calls.is_empty() {
-        json.key("tool_calls").begin_array();
-        for (index, call) in answer.calls.iter().enumerate() {
-            json.begin_object();
-            json.key("id").string(&records.next_id());
-            json.key("function").begin_object();
-            json.key("index").u64(index as u64);
-            json.key("name").string(call.name);
-            json.key("arguments").raw(&arguments(call));
-            json.end_object().end_object();
+    let records = Records::new(chat, pace);
+    let mut json = records.message(&|json| {
+        json.key("content").string(&content);
+        if chat.think && !answer.thinking.is_empty() {
+            json.key("thinking").string(&answer.thinking);
         }
-        json.end_array();
-    }
-    json.end_object();
+        if chat.style == Style::Native && !answer.calls.is_empty() {
+            json.key("tool_calls").begin_array();
+            for (index, call) in answer.calls.iter().enumerate() {
+                tool_call(json, chat.messages, index, call.name, &arguments(call));
+            }
+            json.end_array();
+        }
+    });
     json.key("done").bool(true);
     json.key("done_reason").string("stop");
     json.key("total_duration").u64(nanos(pace.first()) + 1);
@@ -258,6 +238,17 @@ pub(super) fn whole(chat: &Chat, answer: &Answer, pace: Pace) -> Vec<u8> {
     json.key("eval_count").u64(words.count() as u64 + 1);
     json.end_object();
     escape_as_go(json.finish())
+}
+
+/// The call's id tells the request and the place, so no two of a conversation are equal.
+fn tool_call(json: &mut Writer, messages: usize, index: usize, name: &str, arguments: &str) {
+    let id = format!("call_{messages:06}{index:02}");
+    json.begin_object().key("id").string(&id);
+    json.key("function").begin_object();
+    json.key("index").u64(index as u64);
+    json.key("name").string(name);
+    json.key("arguments").raw(arguments);
+    json.end_object().end_object();
 }
 
 /// The one object after a load or an unload without messages.

@@ -74,7 +74,7 @@ pub(super) struct Chat {
     /// Bytes of text in the messages that came after the last answer (for the log).
     pub(super) new_bytes: usize,
     /// Roles of those messages (for the log).
-    pub(super) new_roles: Vec<String>,
+    pub(super) new_roles: Vec<&'static str>,
     /// What was said.
     pub(super) talk: Talk,
 }
@@ -95,6 +95,16 @@ pub(super) struct Refusal {
     pub(super) status: u16,
     /// The text.
     pub(super) error: String,
+}
+
+/// A member that is text.
+pub(super) fn text_of<'v>(value: Value<'v>, key: &str) -> Option<&'v str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+/// A member that is there and not null.
+fn some<'v>(value: Value<'v>, key: &str) -> Option<Value<'v>> {
+    value.get(key).filter(|value| !value.is_null())
 }
 
 fn refuse<T>(status: u16, error: impl Into<String>) -> Result<T, Refusal> {
@@ -127,8 +137,7 @@ pub(super) fn chat(bytes: &[u8], models: &[Model]) -> Result<Chat, Refusal> {
     let tree = body(bytes)?;
     let root = tree.root();
     if root.kind() != Kind::Object {
-        let kind = go_kind(root.kind());
-        return refuse(400, unmarshal(kind, "ChatRequest", "api.ChatRequest"));
+        return unmarshal(root, "ChatRequest", "api.ChatRequest");
     }
     let model = model(root, models)?;
     let messages = messages(root)?;
@@ -136,43 +145,29 @@ pub(super) fn chat(bytes: &[u8], models: &[Model]) -> Result<Chat, Refusal> {
     let think = think(root, &model)?;
     if !tools.is_empty() && !model.tools {
         let name = model.name.trim_end_matches(":latest");
-        return refuse(
-            400,
-            format!("registry.ollama.ai/library/{name} does not support tools"),
-        );
+        let text = format!("registry.ollama.ai/library/{name} does not support tools");
+        return refuse(400, text);
     }
     check_order(&messages)?;
     let num_ctx = num_ctx(root)?;
     let unload = keep_alive_is_zero(root)?;
     let prompt_tokens = prompt_tokens(root);
     check_window(root, num_ctx, prompt_tokens)?;
-    let system = messages
-        .first()
-        .filter(|message| message.role == Role::System);
-    let described = match system {
-        Some(system) if tools.is_empty() => described_tools(&system.content),
+    let described = match messages.first() {
+        Some(first) if first.role == Role::System && tools.is_empty() => {
+            described_tools(&first.content)
+        }
         Some(_) | None => Vec::new(),
     };
-    let style = if described.is_empty() {
-        Style::Native
-    } else {
-        Style::Text
+    let (style, tools) = match described.is_empty() {
+        true => (Style::Native, tools),
+        false => (Style::Text, described),
     };
-    let tools = if described.is_empty() {
-        tools
-    } else {
-        described
-    };
-    let new = messages
-        .iter()
-        .rposition(|message| message.role == Role::Assistant);
+    let is_answer = |message: &Message| message.role == Role::Assistant;
+    let new = messages.iter().rposition(is_answer);
     let new = &messages[new.map_or(0, |last| last + 1)..];
     Ok(Chat {
-        model: root
-            .get("model")
-            .and_then(Value::as_str)
-            .unwrap_or(model.name)
-            .to_string(),
+        model: text_of(root, "model").unwrap_or(model.name).to_string(),
         stream: root.get("stream").and_then(Value::as_bool).unwrap_or(true),
         think,
         style,
@@ -182,66 +177,54 @@ pub(super) fn chat(bytes: &[u8], models: &[Model]) -> Result<Chat, Refusal> {
         prompt_tokens,
         messages: messages.len(),
         new_bytes: new.iter().map(|message| message.content.len()).sum(),
-        new_roles: new
-            .iter()
-            .map(|message| message.role.name().to_string())
-            .collect(),
+        new_roles: new.iter().map(|message| message.role.name()).collect(),
         talk: talk(&messages, tools, style),
     })
 }
 
 // ---- fields ----
 
-fn go_kind(kind: Kind) -> &'static str {
-    match kind {
+/// A value of another kind than Go's decoder wants.
+fn unmarshal<T>(value: Value<'_>, field: &str, wanted: &str) -> Result<T, Refusal> {
+    let found = match value.kind() {
         Kind::Object => "object",
         Kind::Array => "array",
         Kind::String => "string",
         Kind::Number => "number",
         Kind::Bool => "bool",
         Kind::Null => "null",
-    }
-}
-
-fn unmarshal(found: &str, field: &str, wanted: &str) -> String {
-    format!("json: cannot unmarshal {found} into Go struct field {field} of type {wanted}")
+    };
+    let text =
+        format!("json: cannot unmarshal {found} into Go struct field {field} of type {wanted}");
+    refuse(400, text)
 }
 
 fn tools(root: Value<'_>) -> Result<Vec<String>, Refusal> {
-    let Some(tools) = root.get("tools").filter(|tools| !tools.is_null()) else {
+    let Some(tools) = some(root, "tools") else {
         return Ok(Vec::new());
     };
     if tools.kind() != Kind::Array {
-        let found = go_kind(tools.kind());
-        return refuse(400, unmarshal(found, "ChatRequest.tools", "api.Tools"));
+        return unmarshal(tools, "ChatRequest.tools", "api.Tools");
     }
-    let name = |tool: Value<'_>| {
-        let name = tool.get("function")?.get("name")?;
-        name.as_str().map(str::to_string)
-    };
+    let name = |tool: Value<'_>| text_of(tool.get("function")?, "name").map(str::to_string);
     Ok(tools.items().filter_map(name).collect())
 }
 
 fn think(root: Value<'_>, model: &Model) -> Result<bool, Refusal> {
-    let Some(think) = root.get("think").filter(|think| !think.is_null()) else {
+    let Some(think) = some(root, "think") else {
         return Ok(model.thinking);
     };
+    let words = "\"high\", \"medium\", \"low\", \"max\", true, or false";
     let wanted = match (think.as_bool(), think.as_str()) {
         (Some(wanted), _) => wanted,
         (None, Some("low" | "medium" | "high" | "max")) => true,
         (None, Some(other)) => {
-            return refuse(
-                400,
-                format!(
-                    "invalid think value: {other:?} (must be \"high\", \"medium\", \"low\", \"max\", true, or false)"
-                ),
-            );
+            let text = format!("invalid think value: {other:?} (must be {words})");
+            return refuse(400, text);
         }
         (None, None) => {
-            return refuse(
-                400,
-                "think must be a boolean or string (\"high\", \"medium\", \"low\", \"max\", true, or false)",
-            );
+            let text = format!("think must be a boolean or string ({words})");
+            return refuse(400, text);
         }
     };
     if wanted && !model.thinking {
@@ -252,10 +235,8 @@ fn think(root: Value<'_>, model: &Model) -> Result<bool, Refusal> {
 }
 
 pub(super) fn num_ctx(root: Value<'_>) -> Result<Option<u64>, Refusal> {
-    let window = root
-        .get("options")
-        .and_then(|options| options.get("num_ctx"));
-    let Some(window) = window.filter(|window| !window.is_null()) else {
+    let options = root.get("options");
+    let Some(window) = options.and_then(|options| some(options, "num_ctx")) else {
         return Ok(None);
     };
     match window.as_number() {
@@ -296,12 +277,11 @@ fn prompt_tokens(root: Value<'_>) -> u64 {
 
 /// With `truncate:false` a prompt that is too long is refused, in the words of the runner inside Ollama.
 fn check_window(root: Value<'_>, window: Option<u64>, tokens: u64) -> Result<(), Refusal> {
-    let cut = root
-        .get("truncate")
-        .and_then(Value::as_bool)
-        .unwrap_or(true);
+    let cut = root.get("truncate").and_then(Value::as_bool);
     match window {
-        Some(window) if tokens > window && !cut => refuse(400, overflow(tokens, window)),
+        Some(window) if tokens > window && cut == Some(false) => {
+            refuse(400, overflow(tokens, window))
+        }
         Some(_) | None => Ok(()),
     }
 }
@@ -339,28 +319,32 @@ impl Role {
 struct Message {
     role: Role,
     content: String,
-    /// Id, tool, most telling argument.
-    calls: Vec<(Option<String>, String, String)>,
+    calls: Vec<Call>,
     /// What a result answers.
     call_id: Option<String>,
 }
 
+/// A call of the history.
+#[derive(Clone, Debug)]
+struct Call {
+    id: Option<String>,
+    name: String,
+    /// The most telling argument.
+    about: String,
+}
+
 fn messages(root: Value<'_>) -> Result<Vec<Message>, Refusal> {
-    let Some(messages) = root.get("messages").filter(|messages| !messages.is_null()) else {
+    let Some(messages) = some(root, "messages") else {
         return Ok(Vec::new());
     };
     if messages.kind() != Kind::Array {
-        let found = go_kind(messages.kind());
-        return refuse(
-            400,
-            unmarshal(found, "ChatRequest.messages", "[]api.Message"),
-        );
+        return unmarshal(messages, "ChatRequest.messages", "[]api.Message");
     }
     messages.items().map(message).collect()
 }
 
 fn message(value: Value<'_>) -> Result<Message, Refusal> {
-    let role = value.get("role").and_then(Value::as_str).unwrap_or("");
+    let role = text_of(value, "role").unwrap_or("");
     let role = match role.to_ascii_lowercase().as_str() {
         "system" => Role::System,
         "user" => Role::User,
@@ -368,106 +352,76 @@ fn message(value: Value<'_>) -> Result<Message, Refusal> {
         "tool" => Role::Tool,
         _ => return refuse(400, format!("stand-in: no model knows the role {role:?}")),
     };
-    let content = match value.get("content") {
-        None => String::new(),
-        Some(content) if content.is_null() => String::new(),
-        Some(content) => match content.as_str() {
-            Some(text) => text.to_string(),
-            None => {
-                let found = go_kind(content.kind());
-                return refuse(400, unmarshal(found, "Message.messages.content", "string"));
-            }
-        },
+    let content = match some(value, "content").map(|content| (content, content.as_str())) {
+        None => "",
+        Some((_, Some(text))) => text,
+        Some((content, None)) => {
+            return unmarshal(content, "Message.messages.content", "string");
+        }
     };
-    let calls = value
-        .get("tool_calls")
-        .map(|calls| calls.items().map(call).collect());
-    let call_id = value.get("tool_call_id").and_then(Value::as_str);
+    let calls = value.get("tool_calls").into_iter();
+    let calls = calls.flat_map(|calls| calls.items().map(call));
     Ok(Message {
         role,
-        content,
-        calls: calls.unwrap_or_else(|| Ok(Vec::new()))?,
-        call_id: call_id.map(str::to_string),
+        content: content.to_string(),
+        calls: calls.collect::<Result<_, _>>()?,
+        call_id: text_of(value, "tool_call_id").map(str::to_string),
     })
 }
 
-fn call(value: Value<'_>) -> Result<(Option<String>, String, String), Refusal> {
+fn call(value: Value<'_>) -> Result<Call, Refusal> {
     let function = value.get("function");
-    let name = function
-        .and_then(|function| function.get("name"))
-        .and_then(Value::as_str);
-    let arguments = function.and_then(|function| function.get("arguments"));
-    let arguments = arguments.filter(|arguments| !arguments.is_null());
+    let name = function.and_then(|function| text_of(function, "name"));
+    let arguments = function.and_then(|function| some(function, "arguments"));
     if let Some(arguments) = arguments.filter(|arguments| arguments.kind() != Kind::Object) {
         let field = "ToolCallFunction.messages.tool_calls.function.arguments";
-        let found = go_kind(arguments.kind());
-        return refuse(
-            400,
-            unmarshal(found, field, "api.ToolCallFunctionArguments"),
-        );
+        return unmarshal(arguments, field, "api.ToolCallFunctionArguments");
     }
-    let about = |key| {
-        arguments
-            .and_then(|arguments| arguments.get(key))
-            .and_then(Value::as_str)
-    };
-    let about = about("command")
-        .or_else(|| about("path"))
-        .or_else(|| about("pattern"));
-    let id = value.get("id").and_then(Value::as_str).map(str::to_string);
-    Ok((
-        id,
-        name.unwrap_or("").to_string(),
-        about.unwrap_or("").to_string(),
-    ))
+    let about = arguments.and_then(|arguments| {
+        let mut keys = ["command", "path", "pattern"].into_iter();
+        keys.find_map(|key| text_of(arguments, key))
+    });
+    Ok(Call {
+        id: text_of(value, "id").map(str::to_string),
+        name: name.unwrap_or("").to_string(),
+        about: about.unwrap_or("").to_string(),
+    })
 }
 
 /// One system message, first; after calls their results, each once, in order, with nothing between.
 fn check_order(messages: &[Message]) -> Result<(), Refusal> {
-    let mut due: &[(Option<String>, String, String)] = &[];
+    let mut due: &[Call] = &[];
     for (index, message) in messages.iter().enumerate() {
-        if message.role == Role::System && index > 0 {
-            return refuse(
-                400,
-                format!("stand-in: message {index} is a system message and not the first"),
-            );
-        }
-        match (message.role, due.split_first()) {
-            (Role::Tool, None) => {
-                return refuse(
-                    400,
-                    format!("stand-in: message {index} is a result without a call"),
-                );
+        let fault = match (message.role, due) {
+            (Role::System, _) if index > 0 => "is a system message and not the first".to_string(),
+            (Role::Tool, []) => "is a result without a call".to_string(),
+            (Role::Tool, [call, ..])
+                if message.call_id.is_some() && call.id.is_some() && message.call_id != call.id =>
+            {
+                format!("is not the result of the call that is due ({})", call.name)
             }
-            (Role::Tool, Some(((id, name, _), rest))) => {
-                if message.call_id.is_some() && id.is_some() && message.call_id != *id {
-                    return refuse(
-                        400,
-                        format!(
-                            "stand-in: message {index} is not the result of the call that is due ({name})"
-                        ),
-                    );
-                }
+            (Role::Tool, [_, rest @ ..]) => {
                 due = rest;
+                continue;
             }
-            (_, Some(((_, name, _), _))) => {
-                return refuse(
-                    400,
-                    format!(
-                        "stand-in: message {index} stands before the result of a call ({name})"
-                    ),
-                );
+            (Role::System | Role::User | Role::Assistant, [call, ..]) => {
+                format!("stands before the result of a call ({})", call.name)
             }
-            (_, None) => {}
-        }
-        if message.role == Role::Assistant {
-            due = &message.calls;
-        }
+            (Role::Assistant, []) => {
+                due = &message.calls;
+                continue;
+            }
+            (Role::System | Role::User, []) => continue,
+        };
+        return refuse(400, format!("stand-in: message {index} {fault}"));
     }
     match due.first() {
-        Some((_, name, _)) => refuse(
+        Some(call) => refuse(
             400,
-            format!("stand-in: the result of the last call is missing ({name})"),
+            format!(
+                "stand-in: the result of the last call is missing ({})",
+                call.name
+            ),
         ),
         None => Ok(()),
     }
@@ -499,12 +453,11 @@ fn talk(messages: &[Message], tools: Vec<String>, style: Style) -> Talk {
         tools,
         ..Talk::default()
     };
-    let mut due: Vec<(String, String)> = Vec::new();
+    let mut due: Vec<Done> = Vec::new();
     let mut left_out = None;
     let mut goal_follows = false;
-    let verifies = messages
-        .first()
-        .is_some_and(|m| m.content.starts_with(VERIFIER));
+    let first = messages.first();
+    let verifies = first.is_some_and(|message| message.content.starts_with(VERIFIER));
     for message in messages {
         talk.checkpoint_wanted = false;
         match message.role {
@@ -512,31 +465,27 @@ fn talk(messages: &[Message], tools: Vec<String>, style: Style) -> Talk {
             Role::User => match text_result(&message.content, style) {
                 Some(result) => take_result(&mut talk, &mut due, result),
                 None if message.content.starts_with(NOTE) => {
-                    let calls = message.content.lines().find_map(|l| l.strip_prefix(CALLS));
+                    let line = |begin: &str| {
+                        let mut lines = message.content.lines();
+                        lines.find_map(|line| line.strip_prefix(begin))
+                    };
+                    let calls = line(CALLS);
                     left_out = calls.or(left_out);
                     talk.checkpoint_wanted = message.content.contains(CHECKPOINT_WANTED);
                     talk.noted = calls.is_none();
                     if verifies && talk.case.is_none() {
                         talk.case = Some(message.content.clone());
                     }
-                    let line = |begin: &str| {
-                        let mut lines = message.content.lines();
-                        lines.find_map(|line| line.strip_prefix(begin))
-                    };
-                    let demand = line(DEMAND).map(str::to_string);
                     if message.content.contains(GOAL) {
-                        let told = line(RESUMED).filter(|goal| !talk.prompt.starts_with(goal));
-                        match told {
-                            // Of another message than the last one: from the beginning.
-                            Some(goal) => {
-                                begin(&mut talk, goal);
-                                talk.goal = true;
-                            }
-                            None if line(RESUMED).is_some() => talk.goal = true,
-                            None => goal_follows = true,
+                        let resumed = line(RESUMED);
+                        // Of another message than the last one: from the beginning.
+                        if let Some(goal) = resumed.filter(|goal| !talk.prompt.starts_with(goal)) {
+                            begin(&mut talk, goal);
                         }
+                        talk.goal |= resumed.is_some();
+                        goal_follows |= resumed.is_none();
                     }
-                    talk.demands.extend(demand);
+                    talk.demands.extend(line(DEMAND).map(str::to_string));
                     talk.demands.dedup();
                 }
                 None => {
@@ -547,11 +496,10 @@ fn talk(messages: &[Message], tools: Vec<String>, style: Style) -> Talk {
             },
             Role::Assistant => {
                 due = match style {
-                    Style::Native => message
-                        .calls
-                        .iter()
-                        .map(|(_, name, about)| (name.clone(), about.clone()))
-                        .collect(),
+                    Style::Native => {
+                        let calls = message.calls.iter();
+                        calls.map(|call| made(&call.name, &call.about)).collect()
+                    }
                     Style::Text => text_calls(&message.content),
                 };
                 due.reverse();
@@ -566,11 +514,7 @@ fn talk(messages: &[Message], tools: Vec<String>, style: Style) -> Talk {
     let calls = calls.into_iter().flat_map(|calls| calls.split("; "));
     let known = calls.filter_map(|call| {
         let (name, about) = call.split_once(' ')?;
-        KNOWN.contains(&name).then(|| Done {
-            name: name.to_string(),
-            about: about.to_string(),
-            result: None,
-        })
+        KNOWN.contains(&name).then(|| made(name, about))
     });
     talk.done.splice(0..0, known);
     talk
@@ -586,20 +530,21 @@ fn begin(talk: &mut Talk, said: &str) {
     talk.demands.clear();
 }
 
-fn take_result(talk: &mut Talk, due: &mut Vec<(String, String)>, result: &str) {
-    if let Some((name, about)) = due.pop() {
+fn take_result(talk: &mut Talk, due: &mut Vec<Done>, result: &str) {
+    if let Some(done) = due.pop() {
         let result = Some(result.to_string());
-        talk.done.push(Done {
-            name: bare(&name).to_string(),
-            about,
-            result,
-        });
+        talk.done.push(Done { result, ..done });
     }
 }
 
-/// The tool in a name with the prefix that clients accept: histories keep it.
-fn bare(name: &str) -> &str {
-    name.strip_prefix("functions.").unwrap_or(name)
+/// A call without its result. Histories keep a prefix of names that clients accept.
+fn made(name: &str, about: &str) -> Done {
+    let name = name.strip_prefix("functions.").unwrap_or(name);
+    Done {
+        name: name.to_string(),
+        about: about.to_string(),
+        result: None,
+    }
 }
 
 /// The inside of `<result of="read_file">\n…\n</result>`.
@@ -612,20 +557,16 @@ fn text_result(content: &str, style: Style) -> Option<&str> {
 }
 
 /// Names and first arguments of the calls in a text.
-fn text_calls(content: &str) -> Vec<(String, String)> {
-    let mut calls = Vec::new();
-    let mut rest = content;
-    while let Some((_, after)) = rest.split_once("<function=") {
-        let Some((name, body)) = after.split_once('>') else {
-            break;
-        };
-        let argument = body
-            .split_once("<parameter=")
-            .and_then(|(_, value)| value.split_once('>'));
-        let argument = argument.and_then(|(_, value)| value.split_once("</parameter>"));
-        let about = argument.map_or("", |(value, _)| value.trim());
-        calls.push((name.to_string(), about.to_string()));
-        rest = body;
-    }
-    calls
+fn text_calls(content: &str) -> Vec<Done> {
+    let parts = content.split("<function=").skip(1);
+    let calls = parts.filter_map(|part| {
+        let (name, body) = part.split_once('>')?;
+        let argument = body.split_once("<parameter=").map_or("", |(_, rest)| rest);
+        let value = argument.split_once('>').map_or("", |(_, value)| value);
+        let about = value
+            .split_once("</parameter>")
+            .map_or("", |(about, _)| about);
+        Some(made(name, about.trim()))
+    });
+    calls.collect()
 }

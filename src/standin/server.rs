@@ -21,7 +21,7 @@ use super::walk::{Answer, answer};
 use super::{Log, Pace};
 use crate::http::RequestHead;
 use crate::http::server::Responder;
-use crate::json::{Value, Writer};
+use crate::json::Writer;
 use crate::model::script::{self, Script, Step};
 use crate::text;
 use std::io::{self, Write};
@@ -114,7 +114,7 @@ pub(super) fn serve(
             Some(Err(())) => {
                 let text = format!("the script has no further exchange for {line}");
                 note(&format!("   {text}"));
-                return responder.send(500, JSON, &error_body(&text));
+                return responder.send(500, JSON, &object("error", &text));
             }
             None => {}
         }
@@ -125,17 +125,19 @@ pub(super) fn serve(
     let post = head.method == "POST";
     match path {
         "/" if get => responder.send(200, TEXT, b"Ollama is running"),
-        "/api/version" if get => responder.send(200, JSON, &version()),
+        "/api/version" if get => responder.send(200, JSON, &object("version", VERSION)),
         "/api/tags" if get => responder.send(200, JSON, &catalog::tags(models)),
         "/api/ps" if get => responder.send(200, JSON, &catalog::ps(state.loaded(models))),
-        "/api/show" if post => match show(body, models) {
-            Ok(card) => responder.send(200, JSON, &card),
-            Err(refusal) => refuse(&refusal, &note, responder),
-        },
-        "/api/generate" if post => match state.generate(body, models) {
-            Ok(answer) => responder.send(200, JSON, &answer),
-            Err(refusal) => refuse(&refusal, &note, responder),
-        },
+        "/api/show" | "/api/generate" if post => {
+            let answer = match path {
+                "/api/show" => show(body, models),
+                _ => state.generate(body, models),
+            };
+            match answer {
+                Ok(answer) => responder.send(200, JSON, &answer),
+                Err(refusal) => refuse(&refusal, &note, responder),
+            }
+        }
         "/api/chat" if post => match request::chat(body, models) {
             Ok(chat) => {
                 note(&about(&chat));
@@ -152,21 +154,13 @@ pub(super) fn serve(
 
 fn refuse(refusal: &Refusal, note: &dyn Fn(&str), responder: Responder) -> io::Result<()> {
     note(&format!("   refused: {} {}", refusal.status, refusal.error));
-    responder.send(refusal.status, JSON, &error_body(&refusal.error))
+    responder.send(refusal.status, JSON, &object("error", &refusal.error))
 }
 
-fn error_body(text: &str) -> Vec<u8> {
+/// An object with one text.
+fn object(key: &str, text: &str) -> Vec<u8> {
     let mut json = Writer::new();
-    json.begin_object().key("error").string(text).end_object();
-    json.finish()
-}
-
-fn version() -> Vec<u8> {
-    let mut json = Writer::new();
-    json.begin_object()
-        .key("version")
-        .string(VERSION)
-        .end_object();
+    json.begin_object().key(key).string(text).end_object();
     json.finish()
 }
 
@@ -219,13 +213,13 @@ impl State {
         let tree = request::body(body)?;
         let root = tree.root();
         let name = request::model(root, models)?.name;
-        let prompt = root.get("prompt").and_then(Value::as_str);
+        let prompt = request::text_of(root, "prompt");
         if prompt.is_some_and(|prompt| !prompt.is_empty()) {
             let error =
                 "stand-in: /api/generate only loads and unloads; chat at /api/chat".to_string();
             return Err(Refusal { status: 400, error });
         }
-        let asked = root.get("model").and_then(Value::as_str).unwrap_or(name);
+        let asked = request::text_of(root, "model").unwrap_or(name);
         if request::keep_alive_is_zero(root)? {
             self.unload();
             return Ok(loaded(asked, "unload", false));
@@ -341,11 +335,8 @@ fn about(chat: &Chat) -> String {
 
 fn about_answer(answer: &Answer) -> String {
     let calls = answer.calls.iter().map(|call| {
-        let about = call
-            .arguments
-            .first()
-            .map_or("", |(_, value)| value.as_str());
-        format!("{} {about}", call.name)
+        let about = call.arguments.first();
+        format!("{} {}", call.name, about.map_or("", |(_, value)| value))
     });
     let calls: Vec<String> = calls.collect();
     match calls.is_empty() {

@@ -207,7 +207,7 @@ impl<'t> Walk<'t> {
         thinking: &str,
         content: &str,
         name: &'static str,
-        arguments: Vec<(&'static str, String)>,
+        arguments: &[(&'static str, &str)],
     ) -> Result<Option<&'t str>, Next> {
         // Calls of other names are skipped: a scene or another model may have made them.
         let rest = &self.talk.done[self.at..];
@@ -230,7 +230,7 @@ impl<'t> Walk<'t> {
         Err(Next(Box::new(Answer {
             thinking: thinking.to_string(),
             content: content.to_string(),
-            calls: vec![Call { name, arguments }],
+            calls: vec![call(name, arguments)],
         })))
     }
 
@@ -245,9 +245,8 @@ impl<'t> Walk<'t> {
     fn list(&mut self, folder: Option<&str>) -> Result<(), Next> {
         let place = folder.unwrap_or("the workspace");
         let thinking = format!("The user wants to see what is in {place}. list_files shows it.");
-        let arguments = folder.map(|folder| ("path", folder.to_string()));
-        let arguments = arguments.into_iter().collect();
-        if let Some(result) = self.call(&thinking, "", "list_files", arguments)? {
+        let arguments = folder.map(|folder| ("path", folder));
+        if let Some(result) = self.call(&thinking, "", "list_files", arguments.as_slice())? {
             // A tree, then one line that counts it; a refusal is one line.
             self.say(&format!("I listed {place}: {}", last_line(result)));
         }
@@ -256,41 +255,32 @@ impl<'t> Walk<'t> {
 
     fn read(&mut self, path: &str) -> Result<(), Next> {
         let thinking = format!("I cannot know what {path} says. I read it.");
-        let arguments = vec![("path", path.to_string())];
-        if let Some(result) = self.call(&thinking, "", "read_file", arguments)? {
+        if let Some(result) = self.call(&thinking, "", "read_file", &[("path", path)])? {
+            let (begin, lines) = (first_line(result), count_lines(result));
             // A refusal begins with the name in backquotes.
-            let begin = first_line(result);
-            match begin
-                .strip_prefix('`')
-                .is_some_and(|rest| rest.starts_with(path))
-            {
-                true => self.say(&format!("I could not read {path}: {begin}")),
-                false => self.say(&format!(
-                    "I read {path}: {}, beginning with {}",
-                    count_lines(result),
-                    quote(&begin)
-                )),
-            }
+            let refused = begin.strip_prefix('`');
+            self.say(&match refused.is_some_and(|rest| rest.starts_with(path)) {
+                true => format!("I could not read {path}: {begin}"),
+                false => format!("I read {path}: {lines}, beginning with {}", quote(&begin)),
+            });
         }
         Ok(())
     }
 
     fn find(&mut self, pattern: &str, folder: Option<&str>) -> Result<(), Next> {
         let thinking = format!("search_text finds every line with {}.", quote(pattern));
-        let mut arguments = vec![("pattern", as_pattern(pattern))];
-        arguments.extend(folder.map(|folder| ("path", folder.to_string())));
-        if let Some(result) = self.call(&thinking, "", "search_text", arguments)? {
+        let escaped = as_pattern(pattern);
+        let mut arguments = vec![("pattern", escaped.as_str())];
+        arguments.extend(folder.map(|folder| ("path", folder)));
+        if let Some(result) = self.call(&thinking, "", "search_text", &arguments)? {
             // The lines, then one that counts them; where there are none, or after a refusal, that one alone.
             let lines: Vec<&str> = result.trim_end().lines().collect();
             let first = match lines[..] {
                 [first, .., _] => format!(" The first is {}", clip(Some(first))),
                 [_] | [] => String::new(),
             };
-            self.say(&format!(
-                "I searched for {}: {}{first}",
-                quote(pattern),
-                last_line(result),
-            ));
+            let (what, end) = (quote(pattern), last_line(result));
+            self.say(&format!("I searched for {what}: {end}{first}"));
         }
         Ok(())
     }
@@ -301,38 +291,28 @@ impl<'t> Walk<'t> {
             quote(old),
             quote(new)
         );
-        let arguments = vec![
-            ("path", path.to_string()),
-            ("old_text", old.to_string()),
-            ("new_text", new.to_string()),
-        ];
-        if let Some(result) = self.call(&thinking, "", "replace_text", arguments)? {
-            self.say(&format!(
-                "I asked for a replacement in {path}: {}",
-                first_line(result)
-            ));
+        let arguments = [("path", path), ("old_text", old), ("new_text", new)];
+        if let Some(result) = self.call(&thinking, "", "replace_text", &arguments)? {
+            let said = first_line(result);
+            self.say(&format!("I asked for a replacement in {path}: {said}"));
         }
         Ok(())
     }
 
     fn create(&mut self, path: &str, content: &str) -> Result<(), Next> {
         let thinking = format!("{path} shall hold {} bytes. I write it.", content.len());
-        let arguments = vec![("path", path.to_string()), ("content", content.to_string())];
-        if let Some(result) = self.call(&thinking, "", "write_file", arguments)? {
-            self.say(&format!(
-                "I asked for {path} to be written: {}",
-                first_line(result)
-            ));
+        let arguments = [("path", path), ("content", content)];
+        if let Some(result) = self.call(&thinking, "", "write_file", &arguments)? {
+            let said = first_line(result);
+            self.say(&format!("I asked for {path} to be written: {said}"));
         }
         Ok(())
     }
 
     fn run(&mut self, command: &str) -> Result<(), Next> {
         let thinking = format!("{} has to be run to know what it does.", quote(command));
-        if let Some(Ran {
-            exit: Some(exit), ..
-        }) = self.run_command(&thinking, "", command)?
-        {
+        let ran = self.run_command(&thinking, "", command)?;
+        if let Some(exit) = ran.and_then(|ran| ran.exit) {
             self.say(&format!("`{command}` ended with exit code {exit}."));
         }
         Ok(())
@@ -345,16 +325,14 @@ impl<'t> Walk<'t> {
         content: &str,
         command: &str,
     ) -> Result<Option<Ran<'t>>, Next> {
-        let arguments = vec![("command", command.to_string())];
-        let Some(output) = self.call(thinking, content, "run_command", arguments)? else {
+        let arguments = [("command", command)];
+        let Some(output) = self.call(thinking, content, "run_command", &arguments)? else {
             return Ok(None);
         };
         let exit = exit_code(output);
         if exit.is_none() {
-            self.say(&format!(
-                "`{command}` gave no exit code: {}",
-                first_line(output)
-            ));
+            let said = first_line(output);
+            self.say(&format!("`{command}` gave no exit code: {said}"));
             self.end = End::Blocked;
         }
         Ok(Some(Ran { exit, output }))
@@ -376,13 +354,8 @@ impl<'t> Walk<'t> {
             lines.push("I answered without calling a tool.".to_string());
         }
         for (index, call) in done.iter().enumerate() {
-            let said = said_by(call);
-            lines.push(format!(
-                "{}. {} {}: {said}",
-                index + 1,
-                call.name,
-                call.about
-            ));
+            let (number, said) = (index + 1, said_by(call));
+            lines.push(format!("{number}. {} {}: {said}", call.name, call.about));
         }
         self.say(&lines.join("\n"));
     }
@@ -408,12 +381,12 @@ impl<'t> Walk<'t> {
         let thinking =
             "The test fails and I am to find out why. First I need to know what is here.";
         let content = "I look at what is here.";
-        let Some(listing) = self.call(thinking, content, "list_files", Vec::new())? else {
+        let Some(listing) = self.call(thinking, content, "list_files", &[])? else {
             return Ok(());
         };
         if listing.contains("README.md") {
             let thinking = "A README often says how the tests are run.";
-            self.call(thinking, "", "read_file", path_argument("README.md"))?;
+            self.call(thinking, "", "read_file", &[("path", "README.md")])?;
         }
         let thinking = "Before I change anything I want to see the failure myself.";
         let content = "I run the test to see how it fails.";
@@ -441,8 +414,8 @@ impl<'t> Walk<'t> {
         };
         let thinking = format!("The output of the test names {path}. I read it.");
         let content = format!("The test names {path}; I read it.");
-        let arguments = path_argument(path);
-        let Some(source) = self.call(&thinking, &content, "read_file", arguments)? else {
+        let source = self.call(&thinking, &content, "read_file", &[("path", path)])?;
+        let Some(source) = source else {
             return Ok(());
         };
         if !source.contains(project::SLIP) {
@@ -453,21 +426,15 @@ impl<'t> Walk<'t> {
             return Ok(());
         }
         let content = format!("{} I change that line.", project::DIAGNOSIS);
-        let arguments = vec![
-            ("path", path.to_string()),
-            ("old_text", project::SLIP.to_string()),
-            ("new_text", project::MENDED.to_string()),
-        ];
-        let said = self.call(project::REASONING, &content, "replace_text", arguments)?;
+        let (old, new) = (project::SLIP, project::MENDED);
+        let arguments = [("path", path), ("old_text", old), ("new_text", new)];
+        let said = self.call(project::REASONING, &content, "replace_text", &arguments)?;
         let thinking = "A change is worth something once the test says so.";
         let content = "Now the test again.";
         let after = self.run_command(thinking, content, TEST)?;
         if let (Some(said), Some(after)) = (said, after) {
-            self.say(&format!(
-                "{} Now it multiplies: {}",
-                project::DIAGNOSIS,
-                first_line(said)
-            ));
+            let (diagnosis, said) = (project::DIAGNOSIS, first_line(said));
+            self.say(&format!("{diagnosis} Now it multiplies: {said}"));
             if let Some(exit) = after.exit {
                 self.say(&format!("`{TEST}` ends with exit code {exit} now."));
             }
@@ -483,24 +450,20 @@ impl<'t> Walk<'t> {
     /// Whether a goal is met: where there is a test, its last run has to have passed.
     fn judge(&mut self, case: &str) -> Result<Answer, Next> {
         let thinking = "Somebody claims that a goal is met. I look what is here.";
-        let listing = self.call(thinking, "", "list_files", Vec::new())?;
+        let listing = self.call(thinking, "", "list_files", &[])?;
         let file = TEST.rsplit(' ').next().unwrap_or(TEST);
         let has_test = listing.is_some_and(|listing| listing.contains(file));
         let (_, ran) = case.rsplit_once(&format!("$ {TEST}\n")).unzip();
-        let reject = |reason: String, next: String, missing: &str| {
-            opinion("reject", &reason, &next, missing)
-        };
+        let missing = "a run of the test that passes";
         Ok(match ran.map(exit_code) {
-            None if has_test => reject(
-                format!("there is a test, and `{TEST}` was not run"),
-                format!("run {TEST}"),
-                "a run of the test that passes",
-            ),
-            Some(exit) if exit != Some(0) => reject(
-                format!("the last run of `{TEST}` did not pass"),
-                "fix the failing test".to_string(),
-                "a run of the test that passes",
-            ),
+            None if has_test => {
+                let reason = format!("there is a test, and `{TEST}` was not run");
+                opinion("reject", &reason, &format!("run {TEST}"), missing)
+            }
+            Some(exit) if exit != Some(0) => {
+                let reason = format!("the last run of `{TEST}` did not pass");
+                opinion("reject", &reason, "fix the failing test", missing)
+            }
             Some(_) => opinion("accept", &format!("`{TEST}` passes"), "", ""),
             None => opinion("accept", "nothing speaks against it", "", ""),
         })
@@ -531,10 +494,10 @@ impl<'t> Walk<'t> {
             return Answer {
                 thinking,
                 content: String::new(),
-                calls: vec![Call {
-                    name: "finish_task",
-                    arguments: vec![("status", status.to_string()), ("response", response)],
-                }],
+                calls: vec![call(
+                    "finish_task",
+                    &[("status", status), ("response", &response)],
+                )],
             };
         }
         Answer {
@@ -571,18 +534,19 @@ struct Ran<'t> {
 
 /// A regular expression that finds the text.
 fn as_pattern(text: &str) -> String {
-    let special = |c| {
-        matches!(
-            c,
-            '\\' | '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$'
-        )
-    };
+    let special = |c| "\\.+*?()|[]{}^$".contains(c);
     let escaped = |c| special(c).then_some('\\').into_iter().chain([c]);
     text.chars().flat_map(escaped).collect()
 }
 
-fn path_argument(path: &str) -> Vec<(&'static str, String)> {
-    vec![("path", path.to_string())]
+fn call(name: &'static str, arguments: &[(&'static str, &str)]) -> Call {
+    let arguments = arguments
+        .iter()
+        .map(|(key, value)| (*key, value.to_string()));
+    Call {
+        name,
+        arguments: arguments.collect(),
+    }
 }
 
 // ---- reading results ----

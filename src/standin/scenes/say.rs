@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! ordinary          thinking "I look. " ∙ tool_calls [list_files {}] ∙ done
-//! string_arguments  … "arguments":"{}"                                      a string of JSON in place of an object
-//! call_in_content   content "<function=list_files>\n</function>\n</tool_call>"  a call as text, its opening tag lost
-//! think_leaked      content "<thi" ∙ "nk>The plan is " ∙ "simple.</thi" ∙ "nk>"   thinking as text, its tags cut
-//! error_after_call  tool_calls [run_command …] ∙ {"error":"…"}                a call that must not run
+//! string-arguments  … "arguments":"{}"                                      a string of JSON in place of an object
+//! call-in-content   content "<function=list_files>\n</function>\n</tool_call>"  a call as text, its opening tag lost
+//! think-leaked      content "<thi" ∙ "nk>The plan is " ∙ "simple.</thi" ∙ "nk>"   thinking as text, its tags cut
+//! error-after-call  tool_calls [run_command …] ∙ {"error":"…"}                a call that must not run
 //! ```
 //!
 //! The cases are those that Ollama's parsers let through for one model family or another, and what users report of models.
