@@ -7,8 +7,9 @@
 //! lock.owner    {"host":"buildbox","boot":"3f0c…","space":"pid:[4026531836]","pid":4711,"start":"882211"}⏎
 //! ```
 //!
-//! The last is made, create-new, only where the file system answers `flock` with an error. It is removed behind the commit; one that was
-//! left by a process that is certainly dead is broken ([`Process::is_dead`]).
+//! The last is made only where the file system answers `flock` with an error: written beside, then linked to its name, which fails where
+//! there is one, so that whoever is killed leaves a whole one; create-new where there are no links either. It is removed behind the commit; one
+//! that was left by a process that is certainly dead is broken ([`Process::is_dead`]).
 //!
 //! Invariant: who holds the lock holds that of the file which is at the path now, not of one that was moved away.
 //! Invariant: a `lock.owner` that cannot be read counts as held.
@@ -101,17 +102,10 @@ impl Owner {
         let path = folder.join("lock.owner");
         let deadline = Instant::now() + limit;
         loop {
-            match disk.create_new(&path) {
-                Ok(file) => {
-                    let owner = Owner {
-                        disk: disk.clone(),
-                        path,
-                    };
-                    let written = file.write_at(0, &line(&Process::this()));
-                    return match written {
-                        Ok(()) => Ok(owner),
-                        Err(error) => Err(refused("write", &owner.path, error)),
-                    };
+            match make(disk, &path) {
+                Ok(()) => {
+                    let disk = disk.clone();
+                    return Ok(Owner { disk, path });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(refused("make", &path, error)),
@@ -137,6 +131,27 @@ impl Drop for Owner {
         // If it cannot be removed, it names a process that will be dead.
         let _ = self.disk.remove(&self.path);
     }
+}
+
+/// Makes the file, unless there is one.
+fn make(disk: &Disk, path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    let aside = path.with_extension(random::id(8)?);
+    let line = line(&Process::this());
+    let written = disk.create_new(&aside)?.write_at(0, &line);
+    let linked = written.and_then(|()| fs::hard_link(&aside, path));
+    let _ = disk.remove(&aside);
+    match linked.as_ref().map_err(io::Error::kind) {
+        Err(ErrorKind::PermissionDenied | ErrorKind::Unsupported) => {}
+        Ok(()) | Err(_) => return linked,
+    }
+    let file = disk.create_new(path)?;
+    file.write_at(0, &line).inspect_err(|_| {
+        // It would keep everybody out.
+        let _ = disk.remove(path);
+    })
 }
 
 /// Takes a dead owner's file away. Two processes may do so at once, and the second must not remove what the first has put there since: it
@@ -191,6 +206,7 @@ mod tests {
     //! File systems without locks are rare where tests run, so the file that takes their place is tested alone.
 
     use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn folder() -> PathBuf {
         let name = format!("zcoder-test-{}", random::id(12).unwrap());
@@ -227,6 +243,29 @@ mod tests {
         drop(owner);
         assert!(!path.exists());
         drop(take_now(&folder).unwrap());
+        fs::remove_dir(&folder).unwrap();
+    }
+
+    #[test]
+    fn whoever_is_killed_leaves_no_file_that_says_nothing() {
+        let folder = folder();
+        let (path, whole) = (folder.join("lock.owner"), line(&Process::this()));
+        let enough = AtomicBool::new(false);
+        let mut seen = Vec::new();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !enough.load(Ordering::Relaxed) {
+                    drop(take_now(&folder));
+                }
+            });
+            // What a kill at that moment would leave.
+            while seen.len() < 200 {
+                seen.extend(fs::read(&path).ok());
+            }
+            enough.store(true, Ordering::Relaxed);
+        });
+        assert!(seen.iter().all(|bytes| *bytes == whole));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
         fs::remove_dir(&folder).unwrap();
     }
 
