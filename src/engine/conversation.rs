@@ -21,7 +21,7 @@ use super::prompt;
 use crate::guidance::Offer;
 use crate::model::{Backend, RequestBody, Shape, Think};
 use crate::policy::Profile;
-use crate::protocol::{Message, Note};
+use crate::protocol::{Counted, Message, Note};
 use crate::session::{self, Checkpoint, Log, ModelRecord, Record, ToolStyle};
 use crate::tools::{self, Set};
 use std::sync::Arc;
@@ -94,6 +94,9 @@ impl Conversation {
         news.into_iter()
             .for_each(|message| conversation.append(message));
         conversation.rebuild(backend);
+        if let Some(counted) = counted(conversation.log.records(), &conversation.shape.model) {
+            conversation.meter.learn(counted);
+        }
         conversation
     }
 
@@ -323,6 +326,22 @@ fn stands(records: &[Record], now: &Message) -> bool {
     };
     let mut messages = records.iter().rev().filter_map(Record::message);
     messages.find(same_kind) == Some(now)
+}
+
+/// What a server counted last, if it was for this model.
+fn counted(records: &[Record], model: &str) -> Option<Counted> {
+    let tagless = |name: &str| name.trim_end_matches(":latest").to_string();
+    let mut counted = None;
+    for record in records.iter().rev() {
+        match (record, counted) {
+            (Record::Receipt { receipt, .. }, None) => counted = receipt.counted,
+            (Record::Model(of), Some(_)) => {
+                return counted.filter(|_| tagless(&of.name) == tagless(model));
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Whether the last turn on record has no end there.

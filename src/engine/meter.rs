@@ -6,6 +6,7 @@
 //! server: prompt_eval_count 905
 //! next request           5,012 bytes, 1,200 of them new       → 905 + 1,200 / 3 = 1,305
 //! after a rebuild        4,000 bytes, all of them new         → 4,000 · 905 / 3,812 and 5 % for safety = 998
+//! session taken up again 4,000 bytes; its last receipt says 905 tokens for 3,812 bytes: the same
 //! ```
 //!
 //! Three bytes a token is on the safe side: prose and code have 3.5 to 4.5 in common vocabularies, JSON escapes less. What the server
@@ -13,7 +14,7 @@
 //!
 //! Invariant: a guess never shrinks while the request grows.
 use crate::model::cut_notice;
-use crate::protocol::Usage;
+use crate::protocol::{Counted, Usage};
 use std::time::Duration;
 
 const BYTES_PER_TOKEN: u64 = 3;
@@ -21,13 +22,6 @@ const BYTES_PER_TOKEN: u64 = 3;
 const LEAST_TIME: Duration = Duration::from_millis(1);
 /// A count of fewer tokens than this for the bytes is no rate.
 const MOST_BYTES_PER_TOKEN: u64 = 8;
-
-/// What the last counted request was, in bytes and tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Counted {
-    bytes: u64,
-    tokens: u64,
-}
 
 /// The estimate and its calibration.
 #[derive(Debug, Default)]
@@ -96,7 +90,13 @@ impl Meter {
         self.learn(counted);
     }
 
-    fn learn(&mut self, counted: Counted) {
+    /// What an estimate of another request goes by.
+    pub(super) fn rate(&self) -> Option<Counted> {
+        self.rate
+    }
+
+    /// Takes a count over, if it can be one.
+    pub(super) fn learn(&mut self, counted: Counted) {
         let Counted { bytes, tokens } = counted;
         if tokens <= bytes && bytes <= tokens.saturating_mul(MOST_BYTES_PER_TOKEN) {
             self.rate = Some(counted);

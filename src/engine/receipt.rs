@@ -109,6 +109,7 @@ impl Tally {
             prompt_tokens: self.prompt_tokens,
             output_tokens: self.output_tokens,
             output_time: self.output_time,
+            counted: None,
         }
     }
 

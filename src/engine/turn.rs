@@ -22,6 +22,7 @@ use super::failure::{self, Remedy};
 use super::goal;
 use super::guard::Guard;
 use super::guide;
+use super::meter::Meter;
 use super::prompt;
 use super::queue::{self, Queue};
 use super::receipt::Tally;
@@ -368,6 +369,8 @@ impl Engine {
             self.append(prompt::note(Note::Cancelled, &text));
         }
         let mut receipt = tally.receipt(end);
+        let meter = self.conversation.as_ref().map(|open| &open.meter);
+        receipt.counted = meter.and_then(Meter::rate);
         self.end_goal(&receipt);
         // The answer is in the log already, as the model's last message.
         let answer = std::mem::take(&mut receipt.answer);

@@ -365,6 +365,17 @@ pub struct Receipt {
     pub output_tokens: u64,
     /// Time the server spent generating; with `output_tokens` the speed.
     pub output_time: Duration,
+    /// What the server counted last: estimates of a session that goes on begin with it.
+    pub counted: Option<Counted>,
+}
+
+/// The size of a request, twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Of its body.
+    pub bytes: u64,
+    /// Of its prompt, by the server's count.
+    pub tokens: u64,
 }
 
 /// A changed file.

@@ -36,8 +36,8 @@ mod tap;
 pub use call::{Facts, ToolCall, ToolOutcome, ToolStatus};
 pub use cut::{Cut, Doing, Halt};
 pub use event::{
-    CommandRun, ContextReport, ContextRow, DecidedBy, Event, FileChange, Level, Part, Receipt,
-    Status, StepReport, Waiting,
+    CommandRun, ContextReport, ContextRow, Counted, DecidedBy, Event, FileChange, Level, Part,
+    Receipt, Status, StepReport, Waiting,
 };
 pub use goal::{Goal, GoalOp, GoalState, Opinion};
 pub use ids::{AskId, CallId, RequestId, TurnId};

@@ -6,6 +6,7 @@ mod crash;
 mod interrupted;
 pub(crate) mod kit;
 mod read;
+mod resumed;
 mod retry;
 mod waiting;
 mod wire;

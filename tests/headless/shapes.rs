@@ -110,6 +110,7 @@ fn next(event: Option<&Event>) -> Option<Event> {
                 prompt_tokens: 0,
                 output_tokens: 0,
                 output_time: Default::default(),
+                counted: None,
             },
         },
         Some(Event::TurnEnded { .. }) => Event::Stepped(StepReport {

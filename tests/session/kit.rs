@@ -7,8 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use zcoder::json::Tree;
 use zcoder::policy::Profile;
 use zcoder::protocol::{
-    CallId, CommandRun, Cut, DecidedBy, Decision, Doing, FileChange, Goal, GoalState, Halt,
-    Message, Note, Pending, Receipt, Status, ToolCall, TurnId, Way,
+    CallId, CommandRun, Counted, Cut, DecidedBy, Decision, Doing, FileChange, Goal, GoalState,
+    Halt, Message, Note, Pending, Receipt, Status, ToolCall, TurnId, Way,
 };
 use zcoder::session::{
     Author, Checkpoint, Edit, FrontEnd, Header, Log, ModelRecord, Origin, Record, SessionId, Store,
@@ -117,6 +117,7 @@ pub(crate) fn receipt(status: Status) -> Receipt {
         prompt_tokens: 12,
         output_tokens: 0,
         output_time: Duration::from_secs(3),
+        counted: None,
     }
 }
 
@@ -317,6 +318,10 @@ pub(crate) fn every_record() -> Vec<Record> {
         turn: TurnId(3),
         receipt: Receipt {
             cut: Some(Cut { by, doing }),
+            counted: Some(Counted {
+                bytes: 3812,
+                tokens: 905,
+            }),
             ..receipt(Status::Cancelled)
         },
     }));

@@ -10,7 +10,7 @@
 
 use super::{all, optional, optional_bool, text};
 use crate::json::{Field, FieldError, Writer};
-use crate::protocol::{CommandRun, Cut, Doing, FileChange, Halt, Receipt, Status};
+use crate::protocol::{CommandRun, Counted, Cut, Doing, FileChange, Halt, Receipt, Status};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,6 +60,11 @@ pub(super) fn write(json: &mut Writer, receipt: &Receipt) {
     json.key("prompt_tokens").u64(receipt.prompt_tokens);
     json.key("output_tokens").u64(receipt.output_tokens);
     write_duration(json, "output_ns", receipt.output_time);
+    if let Some(Counted { bytes, tokens }) = receipt.counted {
+        json.key("counted").begin_object();
+        json.key("bytes").u64(bytes).key("tokens").u64(tokens);
+        json.end_object();
+    }
 }
 
 fn write_cut(json: &mut Writer, cut: &Cut) {
@@ -141,6 +146,13 @@ pub(super) fn read(line: &Field<'_>) -> Result<Receipt, FieldError> {
         prompt_tokens: line.member("prompt_tokens")?.u64()?,
         output_tokens: line.member("output_tokens")?.u64()?,
         output_time: duration(line, "output_ns")?,
+        counted: match line.optional("counted")? {
+            Some(counted) => Some(Counted {
+                bytes: counted.member("bytes")?.u64()?,
+                tokens: counted.member("tokens")?.u64()?,
+            }),
+            None => None,
+        },
     })
 }
 

@@ -188,6 +188,7 @@ pub(crate) fn receipt(turn: u64, status: Status) -> Record {
             prompt_tokens: 100,
             output_tokens: 20,
             output_time: Duration::from_secs(1),
+            counted: None,
         },
     }
 }
