@@ -259,7 +259,7 @@ mod tests {
                 }
             });
             // What a kill at that moment would leave.
-            while seen.len() < 200 {
+            while seen.len() < 600 {
                 seen.extend(fs::read(&path).ok());
             }
             enough.store(true, Ordering::Relaxed);
