@@ -29,10 +29,8 @@ use std::path::Path;
 pub fn names(folder: &Path) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) => match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => return Ok(Vec::new()),
-            _ => return Err(error),
-        },
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
     };
     let mut names = Vec::new();
     for entry in entries {
