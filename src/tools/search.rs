@@ -135,8 +135,9 @@ impl Search {
         mut kept: Kept,
         limits: &ignore::Limits<'_>,
     ) -> Result<Found, String> {
-        let mut hits = self.hits(name.to_string());
-        let end = Scan::default().file(file, &self.regex, limits, Some(&mut |line| hits.add(line)));
+        let (mut hits, most) = (FileHits::default(), self.most as usize);
+        let mut see = |line: Line<'_>| hits.add(&line, most);
+        let end = Scan::default().file(file, &self.regex, limits, Some(&mut see));
         let stop = match end {
             Ok(End::Searched { .. }) => None,
             Ok(End::Stopped(stop)) => Some(stop),
@@ -151,8 +152,9 @@ impl Search {
                 ));
             }
         };
-        if hits.file.count > 0 {
-            kept.take(0, hits.file);
+        if hits.count > 0 {
+            hits.path = name.to_string();
+            kept.take(0, hits);
         }
         Ok(Found {
             kept,
@@ -192,8 +194,8 @@ impl Search {
             let number = entry.number();
             // An old answer costs some lines that are dropped later, no more.
             let wanted = number < wanted_below.load(Ordering::Relaxed);
-            let mut hits = self.hits(String::new());
-            let mut see = |line: Line<'_>| hits.add(line);
+            let (mut hits, most) = (FileHits::default(), self.most as usize);
+            let mut see = |line: Line<'_>| hits.add(&line, most);
             let see: Option<&mut dyn FnMut(Line<'_>)> = match wanted {
                 true => Some(&mut see),
                 false => None,
@@ -205,17 +207,17 @@ impl Search {
             match end {
                 Ok(End::Searched { lines }) => {
                     worker.files += 1;
-                    hits.file.count = lines;
+                    hits.count = lines;
                 }
                 Ok(End::Binary(_)) => worker.binary += 1,
                 // Its lines are real; the count goes as far as the search went.
                 Ok(End::Stopped(_)) => worker.files += 1,
                 Err(error) => lock().1.push((number, entry.path(), error)),
             }
-            if hits.file.count > 0 {
-                hits.file.path = path(&entry.path());
+            if hits.count > 0 {
+                hits.path = path(&entry.path());
                 let mut shared = lock();
-                shared.0.take(number, hits.file);
+                shared.0.take(number, hits);
                 wanted_below.store(shared.0.wanted_below(), Ordering::Relaxed);
             }
         });
@@ -234,16 +236,6 @@ impl Search {
             ignored: walk.ignored(),
             said: said(problems, more, &options.root, files.collect()),
         })
-    }
-
-    fn hits(&self, path: String) -> Hits {
-        Hits {
-            most: self.most as usize,
-            file: FileHits {
-                path,
-                ..FileHits::default()
-            },
-        }
     }
 
     /// The outcome: lines, then what was found, left out, not read.
@@ -382,22 +374,6 @@ struct Worker {
     scan: Scan,
     files: u64,
     binary: u64,
-}
-
-/// Collects the lines of one file.
-struct Hits {
-    most: usize,
-    file: FileHits,
-}
-
-impl Hits {
-    fn add(&mut self, line: Line<'_>) {
-        self.file.count += 1;
-        if self.file.lines.len() < self.most {
-            let text = shorten::shorten(line.text, &line.found);
-            self.file.lines.push((line.number, text));
-        }
-    }
 }
 
 /// What a search came to.

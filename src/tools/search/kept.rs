@@ -12,6 +12,9 @@
 //!
 //! Invariant: what is kept at the end depends on what was found, not on the order in which it came.
 
+use super::scan::Line;
+use super::shorten::shorten;
+
 /// Files with most matches that are named.
 const LEADERS: usize = 3;
 
@@ -46,6 +49,15 @@ pub(super) struct Kept {
 }
 
 impl FileHits {
+    /// Counts a line; the text of the first so many is kept.
+    pub(super) fn add(&mut self, line: &Line<'_>, most: usize) {
+        self.count += 1;
+        if self.lines.len() < most {
+            let text = shorten(line.text, &line.found);
+            self.lines.push((line.number, text));
+        }
+    }
+
     /// What showing it takes.
     fn bytes(&self) -> usize {
         let line = |(_, text): &(u64, String)| self.path.len() + text.len() + 12;
