@@ -302,7 +302,15 @@ impl Place {
         if let Err(error) = written() {
             // It would only take room that is missing.
             let _ = self.disk.remove(&new);
-            return Err(refused("write", &new, error));
+            // What stands in the way of a new name is no other session.
+            return Err(match error.raw_os_error() {
+                Some(_) => refused("write", &new, error),
+                None => CommitError::Io {
+                    what: "write",
+                    path: new,
+                    error,
+                },
+            });
         }
         match self.disk.rename(&new, &current) {
             Ok(()) => Ok(()),
