@@ -161,7 +161,11 @@ impl Act {
                 let what = format!("{}: {}", call.name, edit.paths().join(", "));
                 let approved = self.approve(&what, edit.judge(&self.policy))?;
                 let journal = &mut self.journal;
-                let mut keep = |record: JournalRecord, old: &[u8]| journal.edit(&record, old);
+                let mut keep =
+                    |record: &dyn Fn() -> JournalRecord, old: &[u8]| match journal.is_on() {
+                        true => journal.edit(&record(), old),
+                        false => Ok(()),
+                    };
                 let outcome = self.toolbox.apply(approved, &mut keep);
                 journal.notices().iter().for_each(|text| complain(text));
                 Ok(outcome)

@@ -222,7 +222,8 @@ impl Engine {
         };
         let (log, journal) = (&mut conversation.log, &mut self.journal);
         let mut told = Vec::new();
-        let mut record = |record: JournalRecord, old: &[u8]| {
+        let mut record = |record: &dyn Fn() -> JournalRecord, old: &[u8]| {
+            let record = record();
             journal.edit(&record, old)?;
             log.append(Record::Edit((&record).into()));
             told.extend(save::commit(log).map_err(io::Error::other)?);

@@ -14,17 +14,18 @@
 //! Invariant: no byte of a file is written before the journal records of all files are safe.
 //! Invariant: a failure text says of every file that is not as it was before.
 
+use std::cell::OnceCell;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Facts, JournalRecord, ToolOutcome};
+use crate::protocol::{Facts, ToolOutcome};
 use crate::sha256::Sha256;
 use crate::sys::file::{self, Staged};
 
 use super::edit::{Before, Edit, FileEdit, Stamp};
 use super::seen::{Known, Seen};
-use super::{done, failed, shown};
+use super::{Journal, done, failed, shown};
 
 /// Of a new content, hashed together.
 const GATHERED_BYTES: usize = 1 << 10;
@@ -33,11 +34,7 @@ const GATHERED_BYTES: usize = 1 << 10;
 const COMPARED_BYTES: usize = 16 << 10;
 
 /// Makes it. On success each file counts as read as far as it was before.
-pub(super) fn make(
-    edit: Edit,
-    seen: &mut Seen,
-    journal: &mut dyn FnMut(JournalRecord, &[u8]) -> io::Result<()>,
-) -> ToolOutcome {
+pub(super) fn make(edit: Edit, seen: &mut Seen, journal: &mut Journal<'_>) -> ToolOutcome {
     let made = Commit::new(&edit.files).and_then(|mut commit| {
         commit.journal(journal)?;
         commit.stage()?;
@@ -65,9 +62,13 @@ pub(super) fn make(
                     .before
                     .as_ref()
                     .map_or(Known::Current, |before| before.known(&file.path, seen));
-                match hash {
-                    Some(hash) => seen.record(file.path.full(), hash, known),
-                    None => seen.forget(file.path.full()),
+                let hash = match known {
+                    Known::Current => new_hash(file, &hash),
+                    Known::NotInFull | Known::Stale => None,
+                };
+                match file.gone {
+                    true => seen.forget(file.path.full()),
+                    false => seen.record(file.path.full(), hash),
                 }
             }
             let files = edit.files.iter().map(FileEdit::change).collect();
@@ -80,13 +81,20 @@ pub(super) fn make(
     }
 }
 
+/// The hash of a new content, once somebody asked for it; `None`: the file goes.
+type NewHash = OnceCell<Option<[u8; 32]>>;
+
+fn new_hash(file: &FileEdit, known: &NewHash) -> Option<[u8; 32]> {
+    *known.get_or_init(|| hashes(file))
+}
+
 /// The files of an edit on their way. A failure is a text for the model.
 struct Commit<'a> {
     files: &'a [FileEdit],
     /// The old ones, open as they were checked.
     old: Vec<Option<File>>,
     /// Of the new ones.
-    hashes: Vec<Option<[u8; 32]>>,
+    hashes: Vec<NewHash>,
     staged: Vec<Option<Staged>>,
     folders: Folders,
 }
@@ -107,18 +115,16 @@ impl<'a> Commit<'a> {
         Ok(Commit {
             files,
             old,
-            hashes: files.iter().map(hashes).collect(),
+            hashes: files.iter().map(|_| NewHash::default()).collect(),
             staged: Vec::new(),
             folders: Folders(Vec::new()),
         })
     }
 
-    fn journal(
-        &self,
-        journal: &mut dyn FnMut(JournalRecord, &[u8]) -> io::Result<()>,
-    ) -> Result<(), String> {
+    fn journal(&self, journal: &mut Journal<'_>) -> Result<(), String> {
         for (file, hash) in self.files.iter().zip(&self.hashes) {
-            journal(file.record(*hash), file.old_bytes()).map_err(|error| {
+            let record = || file.record(new_hash(file, hash));
+            journal(&record, file.old_bytes()).map_err(|error| {
                 format!(
                     "`{}` was not changed: its journal record could not be written ({error}), and without one the change \
                      could not be undone. Tell the user.",
@@ -164,7 +170,7 @@ impl<'a> Commit<'a> {
     fn publish(
         mut self,
         before_each: &mut dyn FnMut(usize) -> io::Result<()>,
-    ) -> Result<Vec<Option<[u8; 32]>>, String> {
+    ) -> Result<Vec<NewHash>, String> {
         let (new, gone): (Vec<usize>, Vec<usize>) =
             (0..self.files.len()).partition(|i| self.staged[*i].is_some());
         let mut made = Vec::new();

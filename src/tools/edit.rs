@@ -173,7 +173,7 @@ impl Before {
 
     /// What the model knows of it.
     pub(super) fn known(&self, path: &WsPath, seen: &Seen) -> Known {
-        seen.known(path.full(), &self.hash())
+        seen.known(path.full(), &|| self.hash())
     }
 }
 

@@ -207,6 +207,10 @@ impl Look {
     }
 }
 
+/// Takes the record of an edit and the file before it, and has both safe when it returns. The record costs a pass over the file: who
+/// keeps none does not ask for it.
+pub type Journal<'a> = dyn FnMut(&dyn Fn() -> JournalRecord, &[u8]) -> io::Result<()> + 'a;
+
 /// What a call needs next.
 #[derive(Debug)]
 pub enum Prepared {
@@ -330,13 +334,8 @@ impl Toolbox {
         })
     }
 
-    /// Makes an approved edit: journal record first (handed to `journal` with the file before, which must have it safe when it
-    /// returns), then the file.
-    pub fn apply(
-        &mut self,
-        edit: Approved<Edit>,
-        journal: &mut dyn FnMut(JournalRecord, &[u8]) -> io::Result<()>,
-    ) -> ToolOutcome {
+    /// Makes an approved edit: journal first, then the file.
+    pub fn apply(&mut self, edit: Approved<Edit>, journal: &mut Journal<'_>) -> ToolOutcome {
         let edit = edit.into_value();
         let paths: Vec<String> = edit.paths().into_iter().map(String::from).collect();
         let outcome = commit::make(edit, &mut self.seen, journal);

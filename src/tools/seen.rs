@@ -23,15 +23,10 @@ use std::path::{Path, PathBuf};
 /// Files read or written in this session.
 #[derive(Debug, Default)]
 pub struct Seen {
-    files: HashMap<PathBuf, Entry>,
+    /// With the hash of what they held then if the model knows all of it.
+    files: HashMap<PathBuf, Option<[u8; 32]>>,
     /// Named by a patch that was refused.
     held: Vec<PathBuf>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    hash: [u8; 32],
-    full: bool,
 }
 
 /// What is known of a file as it is now.
@@ -48,17 +43,12 @@ pub(super) enum Known {
 impl Seen {
     /// The whole file was shown.
     pub(super) fn whole(&mut self, path: &Path, hash: [u8; 32]) {
-        self.files
-            .insert(path.to_path_buf(), Entry { hash, full: true });
+        self.files.insert(path.to_path_buf(), Some(hash));
     }
 
-    /// A tool wrote it; `known`: what was known of the file right before.
-    pub(super) fn record(&mut self, path: &Path, hash: [u8; 32], known: Known) {
-        let full = match known {
-            Known::Current => true,
-            Known::NotInFull | Known::Stale => false,
-        };
-        self.files.insert(path.to_path_buf(), Entry { hash, full });
+    /// A tool wrote it; `hash`: of the new content, if right before it was known as it was.
+    pub(super) fn record(&mut self, path: &Path, hash: Option<[u8; 32]>) {
+        self.files.insert(path.to_path_buf(), hash);
     }
 
     /// It is gone.
@@ -88,13 +78,12 @@ impl Seen {
         self.held.clear();
     }
 
-    /// Compares with the hash of the file as it is now.
-    pub(super) fn known(&self, path: &Path, hash: &[u8; 32]) -> Known {
+    /// Compares with the hash of the file as it is now, which is asked for if that decides.
+    pub(super) fn known(&self, path: &Path, hash: &dyn Fn() -> [u8; 32]) -> Known {
         match self.files.get(path) {
-            Some(entry) if !entry.full => Known::NotInFull,
-            Some(entry) if entry.hash == *hash => Known::Current,
-            Some(_) => Known::Stale,
-            None => Known::NotInFull,
+            Some(Some(known)) if *known == hash() => Known::Current,
+            Some(Some(_)) => Known::Stale,
+            Some(None) | None => Known::NotInFull,
         }
     }
 }

@@ -200,7 +200,7 @@ impl Journal {
     }
 
     /// Whether there is a place for it; the first time there is none, that is said.
-    fn is_on(&mut self) -> bool {
+    pub fn is_on(&mut self) -> bool {
         match &self.state {
             State::Off => false,
             State::Idle(_) | State::Open(..) => true,

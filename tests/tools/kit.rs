@@ -95,7 +95,7 @@ impl Kit {
         };
         let journal = &mut self.journal;
         self.toolbox.apply(approved, &mut |record, _| {
-            journal.push(record);
+            journal.push(record());
             Ok(())
         })
     }
