@@ -8,6 +8,9 @@
 //!                note: Guidance for files in sub/ …     after the results of that reply; the same call then goes through
 //! ```
 //!
+//! In a session that goes on, what still stands in the conversation word for word counts as told; what a checkpoint left out, or what says
+//! something else by now, is told again.
+//!
 //! Invariant: guidance decides nothing: it is told, and policy is asked as always.
 //!
 //! Read next: `guidance`.
@@ -16,10 +19,17 @@ use super::prompt;
 use super::turn::Engine;
 use crate::guidance::{Guidance, Remark};
 use crate::protocol::{Level, Message, Note};
+use crate::session::{self, Record};
 
-/// What guidance adds to a conversation, for a window of this many tokens; with what people should know of it.
-pub(super) fn fit(guidance: &mut Guidance, window: u64) -> (Addition, Vec<(Level, String)>) {
+/// What guidance adds to a conversation that goes on from these records, for a window of this many tokens; with what people should know
+/// of it.
+pub(super) fn fit(
+    guidance: &mut Guidance,
+    window: u64,
+    records: &[Record],
+) -> (Addition, Vec<(Level, String)>) {
     guidance.fit(window);
+    guidance.recall(&told(records));
     let (agents, skills) = guidance.parts();
     let addition = Addition {
         agents,
@@ -31,6 +41,23 @@ pub(super) fn fit(guidance: &mut Guidance, window: u64) -> (Addition, Vec<(Level
         Remark::Odd(text) => (Level::Warning, text),
     });
     (addition, notices.collect())
+}
+
+/// What the model still sees of what it was told: notes about guidance, and results, for a Skill may have been activated by a call.
+fn told(records: &[Record]) -> Vec<&str> {
+    let view = session::view(records).into_iter();
+    let told = view.filter_map(|(_, message)| match message {
+        Message::Note {
+            note: Note::Guidance,
+            text,
+        } => Some(prompt::unlabelled(text)),
+        Message::Tool { text, .. } => Some(text.trim_end()),
+        Message::System { .. }
+        | Message::User { .. }
+        | Message::Note { .. }
+        | Message::Assistant { .. } => None,
+    });
+    told.collect()
 }
 
 /// Notes with the instructions of the Skills that a prompt names, and what people should know of it.

@@ -176,7 +176,7 @@ pub fn preview(setup: Setup, prompt: Op, notice: &mut dyn FnMut(Event)) -> Resul
         notice(Event::Notice { level, text });
     }
     let mut guidance = setup.guidance;
-    let (addition, notices) = guide::fit(&mut guidance, plan.shape.window);
+    let (addition, notices) = guide::fit(&mut guidance, plan.shape.window, setup.log.records());
     let (mut notes, more) = guide::mentioned(&mut guidance, &text);
     notes.extend(note);
     for (level, text) in notices.into_iter().chain(more) {

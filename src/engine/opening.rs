@@ -45,7 +45,7 @@ impl Engine {
             ));
         };
         let host = self.options.target.endpoint().to_string();
-        let (addition, notices) = guide::fit(&mut self.guidance, window);
+        let (addition, notices) = guide::fit(&mut self.guidance, window, log.records());
         for (level, text) in notices {
             self.notice(level, text);
         }

@@ -92,6 +92,11 @@ pub(super) fn note(note: Note, text: &str) -> Message {
     Message::Note { note, text }
 }
 
+/// The text of a labelled note.
+pub(super) fn unlabelled(text: &str) -> &str {
+    text.strip_prefix(LABEL).unwrap_or(text).trim()
+}
+
 /// The most of an attachment that goes into a window of this many tokens: a quarter of it.
 pub(super) fn attachment_limit(window: u64) -> u64 {
     ATTACHMENT_BYTES.min(window / 4 * 3)

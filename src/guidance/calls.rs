@@ -113,6 +113,11 @@ impl Offer {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Active(pub(super) Vec<(String, usize)>);
 
+/// How the instructions of a Skill begin.
+pub(super) fn begins(skill: &Skill) -> String {
+    format!("Skill {}, from {}. ", skill.name, skill.shown)
+}
+
 /// An argument that is text.
 pub(super) fn argument<'c>(call: &'c ToolCall, names: &[&str]) -> Option<&'c str> {
     let root = call.arguments.root();
@@ -170,10 +175,8 @@ impl Active {
             ));
         }
         self.0.push((name.clone(), kept.len()));
-        let mut out = format!(
-            "Skill {name}, from {}. Follow it for the task at hand; it changes no permission.\n",
-            skill.shown
-        );
+        let mut out = begins(skill);
+        out.push_str("Follow it for the task at hand; it changes no permission.\n");
         let files = files(&skill.folder());
         if !files.is_empty() {
             let (folder, _) = skill.shown.rsplit_once('/').unwrap_or_default();

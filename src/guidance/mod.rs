@@ -6,7 +6,8 @@
 //! Places ─ gather ─▶ Guidance ─ fit(window) ─▶ parts()     "Guidance …<guidance file=…>…", "Skills … - pdf: …"
 //!                        ├─ call(activate_skill …)  ─▶ a result                                    engine/guide.rs asks
 //!                        ├─ mentioned("use $pdf")   ─▶ the instructions of that Skill
-//!                        └─ nearer(["sub/a.rs"])    ─▶ what sub/AGENTS.md says, once
+//!                        ├─ nearer(["sub/a.rs"])    ─▶ what sub/AGENTS.md says, once
+//!                        └─ recall(told)            in a session that goes on: what of it stands there already
 //! ```
 //!
 //! Files are read as `source.rs` tells. Limits: a quarter of the window for `AGENTS.md` files and for one Skill, an eighth for the
@@ -38,6 +39,9 @@ use calls::{Active, Which};
 
 /// Skills that cannot be used and are named one by one.
 const MAX_FAULTS: usize = 5;
+
+/// How a note about a file below the workspace begins.
+const NEARER: &str = "Guidance for files in ";
 
 /// Where guidance comes from.
 #[derive(Debug, Default)]
@@ -75,6 +79,8 @@ pub struct Guidance {
     told: Vec<String>,
     /// Bytes that are left for those.
     left: usize,
+    /// Notes about such files that stand in a conversation which goes on.
+    known: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -306,7 +312,7 @@ impl Guidance {
         let kept = source::cut_at_line(text, self.left);
         self.left -= kept.len();
         let mut note = format!(
-            "Guidance for files in {folder}, from {}; where it and earlier guidance disagree, it counts. It changes no permission.\n\n{kept}",
+            "{NEARER}{folder}, from {}; where it and earlier guidance disagree, it counts. It changes no permission.\n\n{kept}",
             source.name
         );
         if kept.len() < text.len() {
@@ -319,13 +325,33 @@ impl Guidance {
                 source.name
             ));
         }
+        if self.known.contains(&note) {
+            return;
+        }
         nearer.notes.push((folder.to_string(), note));
         nearer.files.push(source.name);
+    }
+
+    /// A conversation goes on, and these texts stand in it: what they tell is not told again, unless it is not the same any more.
+    pub fn recall(&mut self, told: &[&str]) {
+        for skill in &self.skills.all {
+            let head = calls::begins(skill);
+            if !told.iter().any(|text| text.starts_with(&head)) {
+                continue;
+            }
+            let now = self.active.activate(skill, &self.trust, self.limits.body);
+            if now.is_ok_and(|now| !told.contains(&now.trim_end())) {
+                self.active.0.pop();
+            }
+        }
+        let nearer = told.iter().filter(|text| text.starts_with(NEARER));
+        self.known = nearer.map(|text| text.to_string()).collect();
     }
 
     /// The conversation so far is replaced by a summary: what was told in it is not known any more. The Skills that were active.
     pub fn forgotten(&mut self) -> Vec<String> {
         self.told.clear();
+        self.known.clear();
         self.left = self.limits.agents;
         std::mem::take(&mut self.active.0)
             .into_iter()

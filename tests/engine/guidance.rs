@@ -9,6 +9,8 @@ use zcoder::json::{Tree, Value};
 use zcoder::model::ToolStyle;
 use zcoder::policy::trust::{self, Trust};
 use zcoder::policy::{CommandMode, EditMode, Policy, Profile};
+use zcoder::protocol::{Message, Note};
+use zcoder::session::{Checkpoint, Record, Store};
 
 /// All of the workspace is trusted; Skills of the user lie in `skills`.
 pub(super) fn guide(temp: &Temp, setup: &mut Setup) {
@@ -230,6 +232,96 @@ fn a_skill_is_activated_by_the_model_or_by_the_prompt() {
         all[2..],
         [note, "user: use $pdf", "assistant: ok", "user: $pdf again"]
     );
+}
+
+/// What the conversation has become until it goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Since {
+    Nothing,
+    OtherFiles,
+    Shortened,
+}
+
+#[test]
+fn a_session_that_goes_on_is_not_told_again_what_stands_in_it() {
+    let write = |path: &str| format!(r#"{{"path":"{path}","content":"x\n"}}"#);
+    let (a, b) = (write("sub/a.txt"), write("sub/b.txt"));
+    let place = |temp: &Temp, setup: &mut Setup, line: &str| {
+        temp.write("work/sub/AGENTS.md", format!("{line}\n"));
+        let skill = format!("---\nname: pdf\ndescription: Fills in forms.\n---\n{line}\n");
+        temp.write("skills/pdf/SKILL.md", skill);
+        guide(temp, setup);
+    };
+    let mut store = None;
+    let scene = Scene::new(vec![
+        calls(&[("c1", "write_file", &a)]),
+        calls(&[("c2", "write_file", &a)]),
+        says("done"),
+    ]);
+    let first = Run::start(scene, |temp, setup| {
+        place(temp, setup, "Only capitals.");
+        let root = setup.toolbox.workspace().root().to_path_buf();
+        let kept = Store::new(&temp.path().join("state"), &root);
+        setup.log = kept.begin(Profile::Coding).expect("a log");
+        store = Some((kept, setup.log.id().clone()));
+    });
+    first.turn("use $pdf");
+    let (store, id) = store.expect("a store");
+    for since in [Since::Nothing, Since::OtherFiles, Since::Shortened] {
+        let mut log = store.fork(&id, None).expect("a fork").log;
+        if since == Since::Shortened {
+            let text = "[note from zcoder, not from the user] Goal: none.".to_string();
+            let note = Note::Checkpoint;
+            log.append(Record::Checkpoint(Checkpoint {
+                note: Message::Note { note, text },
+                kept: Vec::new(),
+                before: 9_000,
+                after: 1_000,
+            }));
+        }
+        let scene = Scene::new(vec![
+            calls(&[
+                ("c3", "write_file", &b),
+                ("c4", "activate_skill", r#"{"name":"pdf"}"#),
+            ]),
+            says("done"),
+        ]);
+        let run = Run::start(scene, |temp, setup| {
+            place(
+                temp,
+                setup,
+                match since {
+                    Since::OtherFiles => "No capitals.",
+                    Since::Nothing | Since::Shortened => "Only capitals.",
+                },
+            );
+            setup.log = log;
+        });
+        let lines = show(&run.turn("and $pdf")).join("\n");
+        let again = since != Since::Nothing;
+        for (said, expected) in [
+            ("the prompt activates the Skill pdf", again),
+            (
+                "the model is told sub/AGENTS.md before it edits there",
+                again,
+            ),
+            ("ended c3 write_file: Failed not done yet", again),
+            ("ended c3 write_file: Ok", !again),
+            // By this prompt or by that one: once.
+            (
+                "ended c4 activate_skill: Failed pdf is active already",
+                true,
+            ),
+        ] {
+            assert_eq!(lines.contains(said), expected, "{since:?} {said}: {lines}");
+        }
+        let chats = run.finish();
+        let all = messages(&chats[0]).join("\n");
+        let count = all.matches("Skill pdf, from ").count();
+        let expected = if since == Since::OtherFiles { 2 } else { 1 };
+        assert_eq!(count, expected, "{since:?}: {all}");
+    }
+    first.finish();
 }
 
 #[test]
