@@ -140,12 +140,9 @@ fn sequence(text: &str, offered: &[&str], text_style: bool) -> Result<Vec<FoundC
 
 /// `<function=NAME><parameter=KEY>VALUE</parameter>…</function>`.
 fn function<'t>(text: &'t str, offered: &[&str]) -> Result<(FoundCall, &'t str), String> {
-    let head = &text[FUNCTION.len()..];
-    let (name, mut rest) = head
-        .split_once('>')
-        .filter(|(name, _)| !name.contains(['\n', '<']))
-        .ok_or("`<function=` has no name and `>` on its line")?;
-    let name = offered_name(name.trim(), offered)?;
+    let (name, mut rest) =
+        tag_name(&text[FUNCTION.len()..]).ok_or("`<function=` has no name and `>` on its line")?;
+    let name = offered_name(name, offered)?;
     let mut json = Writer::new();
     json.begin_object();
     loop {
@@ -161,11 +158,8 @@ fn function<'t>(text: &'t str, offered: &[&str]) -> Result<(FoundCall, &'t str),
                 _ => format!("between parameters stands `{}`", clip(rest)),
             });
         };
-        let (key, after) = parameter
-            .split_once('>')
-            .filter(|(key, _)| !key.contains(['\n', '<']))
-            .ok_or("`<parameter=` has no name and `>` on its line")?;
-        let key = key.trim();
+        let (key, after) =
+            tag_name(parameter).ok_or("`<parameter=` has no name and `>` on its line")?;
         let Some(end) = value_end(after) else {
             return Err(match after.contains("</parameter>") {
                 true => format!("`<function={name}>` is not closed by `</function>`"),
@@ -177,11 +171,17 @@ fn function<'t>(text: &'t str, offered: &[&str]) -> Result<(FoundCall, &'t str),
     }
 }
 
+/// `NAME>` on one line: the name, and what follows.
+fn tag_name(text: &str) -> Option<(&str, &str)> {
+    let (name, rest) = text.split_once('>')?;
+    (!name.contains(['\n', '<'])).then(|| (name.trim(), rest))
+}
+
 /// Where the value ends: at the first closing tag after which the next parameter or the end of the function follows, because a
 /// file that is written may itself contain the tag.
 fn value_end(text: &str) -> Option<usize> {
-    let ends = text.match_indices("</parameter>").map(|(at, _)| at);
-    ends.into_iter().find(|at| {
+    let mut ends = text.match_indices("</parameter>").map(|(at, _)| at);
+    ends.find(|at| {
         let after = text[at + "</parameter>".len()..].trim_start();
         after.starts_with("<parameter=") || after.starts_with("</function>")
     })
@@ -189,14 +189,10 @@ fn value_end(text: &str) -> Option<usize> {
 
 /// A value without the one line end that the form puts at each side.
 fn unframed(value: &str) -> &str {
-    let value = value
-        .strip_prefix("\r\n")
-        .or_else(|| value.strip_prefix('\n'))
-        .unwrap_or(value);
-    value
-        .strip_suffix("\r\n")
-        .or_else(|| value.strip_suffix('\n'))
-        .unwrap_or(value)
+    let start = value.strip_prefix("\r\n").or(value.strip_prefix('\n'));
+    let value = start.unwrap_or(value);
+    let end = value.strip_suffix("\r\n").or(value.strip_suffix('\n'));
+    end.unwrap_or(value)
 }
 
 /// `{json}</tool_call>`.
@@ -206,18 +202,16 @@ fn tagged_json<'t>(body: &'t str, offered: &[&str]) -> Result<(FoundCall, &'t st
         let Ok(tree) = Tree::parse(&body.as_bytes()[..at]) else {
             continue;
         };
-        let call = named_call(tree.root(), offered).unwrap_or_else(|| {
-            Err("`<tool_call>` holds no object with `name` and `arguments`".into())
-        });
+        let call = named_call(tree.root(), offered)
+            .ok_or("`<tool_call>` holds no object with `name` and `arguments`")?;
         return Ok((call?, &body[at..]));
     }
-    Err(if body.contains("</tool_call>") {
-        match Tree::parse(body.split("</tool_call>").next().unwrap_or(body).as_bytes()) {
-            Ok(_) => "`<tool_call>` could not be read".to_string(),
-            Err(error) => format!("the JSON in `<tool_call>` could not be read: {error}"),
-        }
-    } else {
-        "`<tool_call>` is not closed by `</tool_call>`".to_string()
+    let Some((first, _)) = body.split_once("</tool_call>") else {
+        return Err("`<tool_call>` is not closed by `</tool_call>`".to_string());
+    };
+    Err(match Tree::parse(first.as_bytes()) {
+        Ok(_) => "`<tool_call>` could not be read".to_string(),
+        Err(error) => format!("the JSON in `<tool_call>` could not be read: {error}"),
     })
 }
 
@@ -225,19 +219,15 @@ fn tagged_json<'t>(body: &'t str, offered: &[&str]) -> Result<(FoundCall, &'t st
 fn marked(array: &str, offered: &[&str]) -> Result<Vec<FoundCall>, String> {
     let tree = Tree::parse(array.as_bytes())
         .map_err(|error| format!("the JSON after `{MARKER}` could not be read: {error}"))?;
+    let odd = || format!("an item after `{MARKER}` has no `name` and `arguments`");
     let mut calls = Vec::new();
     for item in tree.root().items() {
-        let call = named_call(item, offered);
-        calls.push(call.unwrap_or_else(|| {
-            Err(format!(
-                "an item after `{MARKER}` has no `name` and `arguments`"
-            ))
-        })?);
+        calls.push(named_call(item, offered).ok_or_else(odd)??);
     }
-    if calls.is_empty() {
-        return Err(format!("`{MARKER}` is not followed by an array of calls"));
+    match calls.is_empty() {
+        true => Err(format!("`{MARKER}` is not followed by an array of calls")),
+        false => Ok(calls),
     }
-    Ok(calls)
 }
 
 /// The whole answer is one object that is a call; `None` for any other text.
@@ -252,10 +242,9 @@ fn whole_answer(
     }
     let tree = Tree::parse(text.as_bytes()).ok()?;
     let found = named_call(tree.root(), offered)?;
-    Some(if text_style {
-        Err(wrong_style())
-    } else {
-        found
+    Some(match text_style {
+        true => Err(wrong_style()),
+        false => found,
     })
 }
 

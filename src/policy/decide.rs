@@ -257,7 +257,7 @@ impl Policy {
             })
         };
         let shown = || {
-            let shown: Vec<String> = paths.iter().map(|path| notes::one_line(path)).collect();
+            let shown: Vec<String> = paths.iter().map(|path| text::one_line(path)).collect();
             shown.join(", ")
         };
         let allowed = |value, by| Verdict::Allowed(Approved::new(value, by));
@@ -383,7 +383,7 @@ impl Policy {
         reasons.extend(doubts.map(|doubt| format!("not understood: {doubt}")));
         let check = self.check(&command);
         if let Some(check) = check {
-            let name = notes::one_line(&check.name);
+            let name = text::one_line(&check.name);
             reasons.push(format!("the project's check `{name}`, not accepted yet"));
         }
         // A rule does not get around a stop, nor the profile that asks for each command.
@@ -399,17 +399,17 @@ impl Policy {
         let check = check.filter(|_| coding).cloned();
         let shown = |rule: &Rule| text::visible(&rule.to_string()).into_owned();
         let lines = match &check {
-            Some(check) => vec![format!("check {}", notes::one_line(&check.name))],
+            Some(check) => vec![format!("check {}", text::one_line(&check.name))],
             None => rules.iter().map(shown).collect(),
         };
-        let one_lines = |texts: &[String]| texts.iter().map(|text| notes::one_line(text)).collect();
+        let one_lines = |texts: &[String]| texts.iter().map(|text| text::one_line(text)).collect();
         let part = |part: &judge::Part| CommandPart {
             text: text::visible(&part.text).into_owned(),
-            ruling: notes::one_line(&part.ruling.to_string()),
+            ruling: text::one_line(&part.ruling.to_string()),
         };
         let question = Question::Command {
             command: text::visible(&command.text).into_owned(),
-            cwd: notes::one_line(&command.shown_cwd),
+            cwd: text::one_line(&command.shown_cwd),
             timeout_seconds: command.timeout.as_secs(),
             wrapper: one_lines(&command.wrapper),
             parts: judgement.parts.iter().map(part).collect(),

@@ -20,6 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::sha256;
+use crate::text;
 
 use super::checks::Check;
 use super::private;
@@ -91,7 +92,7 @@ impl Kept {
     /// Accepts a check by its text.
     pub(super) fn accept(&mut self, check: &Check) -> io::Result<()> {
         let hash = sha256::hex(&check.hash());
-        let line = format!("{hash} {}", super::notes::one_line(&check.name));
+        let line = format!("{hash} {}", text::one_line(&check.name));
         self.checks = self.update("checks", &mut |lines| {
             if !lines.iter().any(|known| known.starts_with(&hash)) {
                 lines.push(line.clone());

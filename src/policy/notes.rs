@@ -13,7 +13,7 @@
 //! Invariant: a missing note is no promise.
 
 use crate::sort;
-use crate::text::{self, Words};
+use crate::text::{self, Words, one_line};
 
 use super::Command;
 use super::place::Place;
@@ -119,11 +119,6 @@ fn changed(command: &Command, script: &Script) -> Option<String> {
         base(&runner.text),
         list(&command.changed)
     ))
-}
-
-/// Foreign text in one line, with everything that does not show spelled out.
-pub(super) fn one_line(text: &str) -> String {
-    text::visible(text).replace('\n', "\\n")
 }
 
 /// `a, b and 4 more`, made visible.

@@ -23,9 +23,7 @@ use std::time::Duration;
 
 use crate::sha256;
 use crate::sys::file::{self, Identity, Locked};
-use crate::text::counted;
-
-use super::notes::one_line;
+use crate::text::{counted, one_line};
 
 /// A longer one was not written by us.
 const MAX_BYTES: u64 = 256 << 10;

@@ -14,6 +14,8 @@
 use super::{Doubt, Join, MAX_BYTES, Redirect, RedirectKind, Script, Simple, Why, Word, base};
 use crate::sort;
 use crate::text::{self, Words};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// Words that only join commands.
 const JOINING: Words = Words("! { } if then elif else fi while until do done");
@@ -65,6 +67,16 @@ struct Current {
     begun: bool,
 }
 
+impl Current {
+    /// What stands there belongs to it.
+    fn take(&mut self, span: Range<usize>) {
+        if !std::mem::replace(&mut self.begun, true) {
+            self.simple.span.start = span.start;
+        }
+        self.simple.span.end = span.end;
+    }
+}
+
 impl<'t> Reader<'t> {
     pub(super) fn new(text: &'t str, level: usize) -> Reader<'t> {
         Reader {
@@ -103,14 +115,11 @@ impl<'t> Reader<'t> {
     /// Characters that do not show, anywhere, and blanks of other scripts: shells, locales and people disagree about them.
     fn invisible(&mut self) {
         let odd = self.text.char_indices().find(|&(_, c)| {
-            let control = c.is_control() && !matches!(c, '\n' | '\t');
-            let blank = c.is_whitespace() && !c.is_ascii();
-            control
-                || blank
-                || !matches!(
-                    text::visible(c.encode_utf8(&mut [0; 4])),
-                    std::borrow::Cow::Borrowed(_)
-                ) && c != '\t'
+            let harmless = matches!(c, '\n' | '\t');
+            let control = c.is_control() || c.is_whitespace() && !c.is_ascii();
+            let mut one = [0; 4];
+            let shows = matches!(text::visible(c.encode_utf8(&mut one)), Cow::Borrowed(_));
+            !harmless && (control || !shows)
         });
         if let Some((at, c)) = odd {
             self.doubt(at, Why::Invisible(c));
@@ -283,21 +292,17 @@ impl<'t> Reader<'t> {
                 _ => {}
             }
         }
-        if !current.begun {
-            current.begun = true;
-            simple.span.start = read.word.at;
-        }
-        simple.span.end = self.at;
+        current.take(read.word.at..self.at);
+        let simple = &mut current.simple;
         if simple.words.is_empty() {
             if let Some(equals) = read.equals {
                 let name = &read.word.text[..equals];
-                let plain = super::is_name(name);
-                if plain || name.ends_with(['+', ']']) {
-                    if !plain {
+                let array = !super::is_name(name);
+                if !array || name.ends_with(['+', ']']) {
+                    if array {
                         self.doubt(read.word.at, Why::Array);
                     }
-                    simple.assignments.push(read.word);
-                    return;
+                    return simple.assignments.push(read.word);
                 }
             }
             let name = base(&read.word.text);
@@ -313,11 +318,11 @@ impl<'t> Reader<'t> {
     fn redirection(&mut self, current: &mut Current, from: usize) {
         let at = self.at;
         let reads = self.peek() == Some('<');
-        let mut kind = if reads {
-            RedirectKind::Read
-        } else {
-            RedirectKind::Write
+        let plain = match reads {
+            true => RedirectKind::Read,
+            false => RedirectKind::Write,
         };
+        let mut kind = plain;
         self.bump();
         let mut here = None;
         if reads && self.eat("<<") {
@@ -347,18 +352,10 @@ impl<'t> Reader<'t> {
             && descriptor.bytes().all(|b| b.is_ascii_digit());
         if kind == RedirectKind::Duplicate && !is_descriptor {
             self.doubt(at, Why::NotEverywhere(if reads { "<&" } else { ">&" }));
-            kind = if reads {
-                RedirectKind::Read
-            } else {
-                RedirectKind::Write
-            };
+            kind = plain;
         }
+        current.take(from..self.at);
         let simple = &mut current.simple;
-        if !current.begun {
-            current.begun = true;
-            simple.span.start = from;
-        }
-        simple.span.end = self.at;
         if let Some(strip_tabs) = here {
             self.bodies.push(Body {
                 delimiter: read.word.text.clone(),
