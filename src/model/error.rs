@@ -402,13 +402,11 @@ impl fmt::Display for Error {
             Error::Server {
                 status: 200,
                 detail,
-            } => {
-                write!(
-                    f,
-                    "the server failed in the middle of the reply: {}; its log may say more; ask again",
-                    short(detail)
-                )
-            }
+            } => write!(
+                f,
+                "the server failed in the middle of the reply: {}; its log may say more; ask again",
+                short(detail)
+            ),
             Error::Server { status, detail } if detail.is_empty() => write!(
                 f,
                 "the server failed without a word (status {status}); its log says why"

@@ -82,10 +82,7 @@ impl std::fmt::Display for Ruling {
 impl Judgement {
     /// Every part passes and nothing is in doubt.
     pub fn passes(&self) -> bool {
-        let passes = |part: &Part| match part.ruling {
-            Ruling::Neutral(_) | Ruling::Allowed(_) => true,
-            Ruling::NoRule | Ruling::But(_) => false,
-        };
+        let passes = |part: &Part| matches!(part.ruling, Ruling::Neutral(_) | Ruling::Allowed(_));
         !self.parts.is_empty()
             && self.parts.iter().all(passes)
             && self.doubts.is_empty()
@@ -239,7 +236,7 @@ fn surprise(simple: &Simple, place: &Place, named: usize) -> Option<String> {
         return Some("which command it is, is not known".to_string());
     }
     let program = base(&name.text);
-    if programs::changes_the_shell(program) {
+    if programs::CHANGERS.contains(program) {
         return Some(format!("`{program}` changes what later commands mean"));
     }
     if program == "zcoder" {

@@ -44,8 +44,8 @@ fn command<'w>(words: &'w [Word], out: &mut Vec<Option<&'w Word>>, depth: usize)
     let (first, rest) = words.split_first()?;
     let name = base(&first.text);
     if depth > 4
-        || programs::is_destructive(name)
-        || programs::changes_the_shell(name)
+        || programs::DESTRUCTIVE.contains(name)
+        || programs::CHANGERS.contains(name)
         || first.text.starts_with('-')
     {
         return None;
@@ -72,7 +72,7 @@ fn command<'w>(words: &'w [Word], out: &mut Vec<Option<&'w Word>>, depth: usize)
         out.extend([Some(&rest[0]), Some(script)]);
         return Some(());
     }
-    if programs::has_subcommands(name) {
+    if programs::SUBCOMMANDS.contains(name) {
         let subcommand = rest
             .first()
             .filter(|word| !word.text.starts_with('-') || is_question(&word.text))?;

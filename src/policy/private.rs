@@ -34,17 +34,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) fn folder(state: &Path, workspace: &Path) -> PathBuf {
     let hash = sha256::hex(&sha256::digest(workspace.as_os_str().as_bytes()));
     let name = workspace.file_name().unwrap_or_default().to_string_lossy();
-    let safe = |c: char| {
-        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-            c
-        } else {
-            '_'
-        }
+    let safe = |c: char| match c.is_ascii_alphanumeric() || "-_.".contains(c) {
+        true => c,
+        false => '_',
     };
     let name: String = name.chars().take(40).map(safe).collect();
-    state
-        .join("workspaces")
-        .join(format!("{name}-{}", &hash[..16]))
+    let folder = format!("{name}-{}", &hash[..16]);
+    state.join("workspaces").join(folder)
 }
 
 /// The lines of a file behind its first one; none when there is no file.
@@ -56,17 +52,16 @@ pub(super) fn lines(path: &Path, workspace: &Path) -> io::Result<Vec<String>> {
     }
 }
 
-/// The first line: which workspace a file is about.
-pub(super) fn heading(workspace: &Path) -> String {
-    format!(
-        "# zcoder: kept for {}",
-        one_line(&workspace.to_string_lossy())
-    )
+/// What the first line of a file says before the workspace.
+const HEADING: &str = "# zcoder: kept for ";
+
+fn heading(workspace: &Path) -> String {
+    format!("{HEADING}{}", one_line(&workspace.to_string_lossy()))
 }
 
 /// The workspace that a first line names.
 pub(super) fn named(text: &str) -> Option<&str> {
-    text.lines().next()?.strip_prefix("# zcoder: kept for ")
+    text.lines().next()?.strip_prefix(HEADING)
 }
 
 fn body(text: &str, workspace: &Path) -> io::Result<Vec<String>> {
@@ -76,10 +71,8 @@ fn body(text: &str, workspace: &Path) -> io::Result<Vec<String>> {
     }
     let mut lines = text.lines();
     if lines.next() != Some(heading(workspace).as_str()) {
-        return Err(io::Error::new(
-            ErrorKind::InvalidData,
-            "its first line names another workspace",
-        ));
+        let text = "its first line names another workspace";
+        return Err(io::Error::new(ErrorKind::InvalidData, text));
     }
     Ok(lines.map(str::to_string).collect())
 }
@@ -113,9 +106,9 @@ pub(super) fn update(
     let before = Identity::from(&file.metadata()?);
     let mut lines = body(&read(path)?, workspace)?;
     change(&mut lines);
-    let mut text = heading(workspace);
-    text.push('\n');
-    for line in &lines {
+    let heading = heading(workspace);
+    let mut text = String::new();
+    for line in std::iter::once(&heading).chain(&lines) {
         text.push_str(line);
         text.push('\n');
     }
@@ -142,15 +135,10 @@ fn lock(path: &Path) -> io::Result<Option<Locked>> {
 
 /// Open for reading; made empty and private if it is not there.
 fn open_or_create(path: &Path) -> io::Result<File> {
-    let made = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path);
-    match made {
-        Ok(_) => {}
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error),
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        Ok(_) | Err(_) => file::open_regular(path),
     }
-    file::open_regular(path)
 }

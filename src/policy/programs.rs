@@ -108,12 +108,12 @@ const INTERPRETERS: Words = Words("awk gawk mawk nawk python python2 python3 pyp
 
 /// Programs whose first word says what they do: a rule on the name alone allows all of it.
 #[rustfmt::skip] // a table
-const SUBCOMMANDS: Words = Words("git hg svn jj gh glab cargo rustup go npm pnpm yarn pip pip3 uv poetry pipenv conda apt \
+pub(super) const SUBCOMMANDS: Words = Words("git hg svn jj gh glab cargo rustup go npm pnpm yarn pip pip3 uv poetry pipenv conda apt \
     apt-get dnf yum pacman brew nix systemctl journalctl dotnet mix bundle gem composer terraform helm zig swift bazel meson \
     stack cabal opam dune docker-compose rails flutter dart hatch pdm tox nox just task gradle gradlew mvn mvnw ip snap flatpak");
 
 /// Programs for which no rule is offered: a person who wants one writes it down.
-const DESTRUCTIVE: Words = Words(
+pub(super) const DESTRUCTIVE: Words = Words(
     "rm rmdir unlink mv cp ln install dd tee truncate shred chmod chown chgrp kill pkill killall \
     curl wget scp sftp rsync ftp telnet mount umount reboot shutdown poweroff halt export unset unalias readonly local declare \
     typeset set shopt hash enable ulimit umask read getopts shift wait exit return break continue fg bg jobs history fc bind \
@@ -121,7 +121,7 @@ const DESTRUCTIVE: Words = Words(
 );
 
 /// What a shell command sets for those after it: no rule may allow it among others.
-const CHANGERS: Words = Words(
+pub(super) const CHANGERS: Words = Words(
     "alias unalias export readonly local declare typeset set shopt hash enable trap exec eval source . \
     read getopts unset let shift return break continue pushd popd umask ulimit printf mapfile readarray bind fc history builtin",
 );
@@ -140,18 +140,6 @@ pub(super) fn is_interpreter(name: &str) -> bool {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     let known = |name: &str| INTERPRETERS.contains(name) || is_shell(name);
     known(name) || known(bare)
-}
-
-pub(super) fn has_subcommands(name: &str) -> bool {
-    SUBCOMMANDS.contains(name)
-}
-
-pub(super) fn is_destructive(name: &str) -> bool {
-    DESTRUCTIVE.contains(name)
-}
-
-pub(super) fn changes_the_shell(name: &str) -> bool {
-    CHANGERS.contains(name)
 }
 
 impl Wrapper {

@@ -109,15 +109,10 @@ pub(super) enum Match {
 pub fn read(text: &str, name: &str, author: Author) -> (Vec<Rule>, Vec<Fault>) {
     let (mut rules, mut faults) = (Vec::new(), Vec::new());
     if text.len() > MAX_BYTES {
-        return all_ask(
-            name,
-            1,
-            format!(
-                "the file has {}, at most {} are read",
-                counted(text.len() as u64, "byte"),
-                grouped(MAX_BYTES as u64)
-            ),
-        );
+        let bytes = counted(text.len() as u64, "byte");
+        let limit = grouped(MAX_BYTES as u64);
+        let text = format!("the file has {bytes}, at most {limit} are read");
+        return all_ask(name, 1, text);
     }
     for (index, line) in text.split('\n').enumerate() {
         let number = index + 1;
@@ -358,13 +353,12 @@ impl Rule {
         let mut words = simple.assignments.iter().chain(&simple.words);
         let all = self.words.iter().all(|pattern| {
             words.next().is_some_and(|word| match pattern {
+                _ if word.unknown => false,
                 Pattern::Any => {
-                    !word.unknown
-                        && !word.text.starts_with('-')
-                        && word.glob != Some(shell::Glob::Leading)
+                    !word.text.starts_with('-') && word.glob != Some(shell::Glob::Leading)
                 }
                 Pattern::Word { text, home } => {
-                    word.text == *text && word.home == *home && !word.unknown && word.glob.is_none()
+                    word.text == *text && word.home == *home && word.glob.is_none()
                 }
             })
         });
@@ -378,24 +372,15 @@ impl Rule {
         if self.words.is_empty() {
             return Match::Yes;
         }
-        let given = self
-            .words
-            .iter()
-            .take_while(|pattern| is_assignment(pattern))
-            .count();
+        let is_command = |pattern: &Pattern| !is_assignment(pattern);
+        let given = self.words.iter().position(is_command);
+        let (given, words) = self.words.split_at(given.unwrap_or(self.words.len()));
         let named = |pattern: &Pattern| {
-            assignments
-                .iter()
-                .map(|word| compare(pattern, word))
-                .max()
-                .unwrap_or(Match::No)
+            let found = assignments.iter().map(|word| compare(pattern, word));
+            found.max().unwrap_or(Match::No)
         };
-        let set = self.words[..given]
-            .iter()
-            .map(named)
-            .min()
-            .unwrap_or(Match::Yes);
-        let Some((first, rest)) = self.words[given..].split_first() else {
+        let set = given.iter().map(named).min().unwrap_or(Match::Yes);
+        let Some((first, rest)) = words.split_first() else {
             return set;
         };
         let found = match carried.words.split_first() {
@@ -404,10 +389,9 @@ impl Rule {
             None => Match::No,
             Some((word, others)) => command(first, word).min(follow(rest, others)),
         };
-        let sure = if carried.sure {
-            Match::Yes
-        } else {
-            Match::Maybe
+        let sure = match carried.sure {
+            true => Match::Yes,
+            false => Match::Maybe,
         };
         found.min(set).min(sure)
     }
@@ -434,15 +418,15 @@ fn warning(words: &[&str], depth: usize) -> Option<String> {
         let stand_ins: Vec<Word> = words.iter().map(|word| Word::literal(word)).collect();
         let (at, sure) = wrapper.command(&stand_ins);
         let inner = words.get(at..).unwrap_or(&[]);
-        return match inner.is_empty() || !sure || depth > 4 || wrapper.script(&stand_ins).is_some()
-        {
-            true => Some(format!(
+        let any = inner.is_empty() || !sure || depth > 4 || wrapper.script(&stand_ins).is_some();
+        return match name {
+            _ if any => Some(format!(
                 "`{name}` runs the command in its arguments: this allows any command"
             )),
-            false if matches!(name, "xargs" | "parallel") => Some(format!(
+            "xargs" | "parallel" => Some(format!(
                 "`{name}` takes arguments from its input, where no rule sees them"
             )),
-            false => warning(inner, depth + 1),
+            _ => warning(inner, depth + 1),
         };
     }
     let named = match rest {
@@ -456,7 +440,7 @@ fn warning(words: &[&str], depth: usize) -> Option<String> {
             "`{name}` runs whatever its arguments or its input say: this allows any code"
         ));
     }
-    if programs::has_subcommands(name) && !named {
+    if programs::SUBCOMMANDS.contains(name) && !named {
         return Some(format!("this allows every subcommand of `{name}`"));
     }
     None

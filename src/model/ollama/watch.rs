@@ -109,20 +109,14 @@ impl<'a> Watch<'a> {
             self.known = Known::NotListed;
             return None;
         };
-        match self.known {
-            Known::Listed { .. } => None,
-            Known::NotListed => {
-                self.known = Known::Listed { since: elapsed };
-                Some(entry)
-            }
+        let since = match self.known {
+            Known::Listed { .. } => return None,
+            Known::NotListed => elapsed,
             // Loaded all along, as far as anybody can tell.
-            Known::Nothing => {
-                self.known = Known::Listed {
-                    since: Duration::ZERO,
-                };
-                Some(entry)
-            }
-        }
+            Known::Nothing => Duration::ZERO,
+        };
+        self.known = Known::Listed { since };
+        Some(entry)
     }
 }
 
