@@ -74,8 +74,7 @@ fn dispatch(typed: &Typed) -> Result<u8, UsageError> {
     for text in &typed.notes {
         note(&format!("zcoder: {text}"));
     }
-    // `zcoder models --version` has words that are nobody's.
-    if typed.command != Command::Version && typed.command.row().words.is_empty() {
+    if typed.command.row().words.is_empty() {
         words::<0>(typed)?;
     }
     match typed.command {

@@ -331,10 +331,9 @@ pub(super) fn read_stdin(limit: usize, waiting: Option<&str>) -> Result<Vec<u8>,
 
 /// The files of `--record` and `--debug-log`. A record never overwrites: it may be the only copy of an hour's work.
 fn open_tap(settings: &Settings, ring: Option<Ring>) -> Result<Tap, UsageError> {
-    let mut private = OpenOptions::new();
-    private.mode(0o600);
-    let open = |path: &Path, flag: &'static str, options: &OpenOptions| {
-        options.open(path).map_err(|error| UsageError::File {
+    let open = |path: &Path, flag: &'static str, options: &mut OpenOptions| {
+        let opened = options.mode(0o600).open(path);
+        opened.map_err(|error| UsageError::File {
             source: Source::Flag(flag),
             file: path.display().to_string(),
             cause: match error.kind() {
@@ -343,20 +342,13 @@ fn open_tap(settings: &Settings, ring: Option<Ring>) -> Result<Tap, UsageError> 
             },
         })
     };
-    let record = match &settings.record {
-        Some(path) => {
-            let options = private.clone().write(true).create_new(true).clone();
-            Some(open(path, "--record", &options)?)
-        }
-        None => None,
-    };
-    let log = match &settings.debug_log {
-        Some(path) => {
-            let options = private.clone().append(true).create(true).clone();
-            Some(open(path, "--debug-log", &options)?)
-        }
-        None => None,
-    };
+    let mut new = OpenOptions::new();
+    let record = settings.record.as_deref();
+    let record = record.map(|path| open(path, "--record", new.write(true).create_new(true)));
+    let mut behind = OpenOptions::new();
+    let log = settings.debug_log.as_deref();
+    let log = log.map(|path| open(path, "--debug-log", behind.append(true).create(true)));
+    let (record, log) = (record.transpose()?, log.transpose()?);
     taps::tap(record, log, ring).map_err(|error| UsageError::File {
         source: Source::Flag("--record"),
         file: settings

@@ -31,7 +31,6 @@ use super::{said_yes, session};
 use crate::config::{self, Id, Paths, Typed, UsageError, nearest, settings, utf8};
 use crate::headless::out::{Out, complain, exit, note, with_stdout};
 use crate::session::{Entry, Forward, Listed, OpenError, Passed, Record, SessionId, Store, Tail};
-use crate::sys::clock;
 use crate::text;
 use crate::undo;
 use form::Form;
@@ -46,50 +45,36 @@ pub(super) use reading::{author, decided, receipt_of};
 /// Flaws that are named; the rest are counted.
 const NAMED_FLAWS: u64 = 20;
 
-/// A subcommand.
-struct Verb {
-    name: &'static str,
-    run: fn(&Here, &Typed, &[OsString]) -> Result<u8, UsageError>,
-}
+/// A subcommand, and what does it.
+type Verb = (
+    &'static str,
+    fn(&Here, &Typed, &[OsString]) -> Result<u8, UsageError>,
+);
 
 const VERBS: &[Verb] = &[
-    Verb {
-        name: "list",
-        run: list,
-    },
-    Verb {
-        name: "show",
-        run: show,
-    },
-    Verb {
-        name: "rename",
-        run: change::rename,
-    },
-    Verb {
-        name: "delete",
-        run: change::delete,
-    },
-    Verb {
-        name: "prune",
-        run: change::prune,
-    },
-    Verb {
-        name: "export",
-        run: export,
-    },
-    Verb {
-        name: "fork",
-        run: change::fork,
-    },
-    Verb {
-        name: "waiting",
-        run: waiting::waiting,
-    },
+    ("list", list),
+    ("show", show),
+    ("rename", change::rename),
+    ("delete", change::delete),
+    ("prune", change::prune),
+    ("export", export),
+    ("fork", change::fork),
+    ("waiting", waiting::waiting),
+];
+
+/// Flags that only one of them takes.
+const FLAGS: [(Id, &str); 6] = [
+    (Id::Last, "show"),
+    (Id::Format, "export"),
+    (Id::Older, "prune"),
+    (Id::At, "fork"),
+    (Id::Undo, "fork"),
+    (Id::Drop, "waiting"),
 ];
 
 /// The subcommands' names.
 pub(super) fn verbs() -> impl Iterator<Item = &'static str> {
-    VERBS.iter().map(|verb| verb.name)
+    VERBS.iter().map(|(name, _)| *name)
 }
 
 /// `zcoder sessions [SUBCOMMAND]`
@@ -98,26 +83,16 @@ pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
         Some((name, words)) => (utf8(name, "the subcommand")?, words),
         None => ("list", &[][..]),
     };
-    let Some(verb) = VERBS.iter().find(|verb| verb.name == name) else {
+    let Some((_, verb)) = VERBS.iter().find(|(known, _)| *known == name) else {
         return Err(unknown(typed, name, verbs()));
     };
-    let flags = [
-        (Id::Last, "show"),
-        (Id::Format, "export"),
-        (Id::Older, "prune"),
-        (Id::At, "fork"),
-        (Id::Undo, "fork"),
-        (Id::Drop, "waiting"),
-    ];
-    for (id, of) in flags {
-        if let Some(given) = typed.get(id).filter(|_| of != name) {
-            return Err(UsageError::Needs {
-                flag: given.source,
-                needs: of,
-            });
+    for (id, needs) in FLAGS {
+        if let Some(given) = typed.get(id).filter(|_| needs != name) {
+            let flag = given.source;
+            return Err(UsageError::Needs { flag, needs });
         }
     }
-    (verb.run)(&Here::find(typed)?, typed, words)
+    verb(&Here::find(typed)?, typed, words)
 }
 
 /// A word that is no subcommand.
@@ -201,18 +176,11 @@ fn list(here: &Here, typed: &Typed, words: &[OsString]) -> Result<u8, UsageError
 
 /// A session as a line.
 fn row(listed: &Listed) -> String {
-    let (date, time) = (
-        clock::local_date(listed.last),
-        clock::local_hh_mm(listed.last),
-    );
+    let (id, last) = (text::line(&listed.id.0), reading::day(listed.last));
     let records = text::grouped(listed.records);
     let title = text::line(listed.title.as_deref().unwrap_or("(no title)"));
     let damaged = if listed.damaged { "[damaged] " } else { "" };
-    let id = &listed.id.0;
-    format!(
-        "{}  {date} {time}  {records:>7}  {damaged}{title}\n",
-        text::line(id)
-    )
+    format!("{id}  {last}  {records:>7}  {damaged}{title}\n")
 }
 
 // ---- show and export ----

@@ -132,17 +132,13 @@ impl Typed {
         };
         let ended = reader.read()?;
         let command = reader.command.unwrap_or(Command::Run);
-        if ended == Ended::ByVersion {
-            return Ok(reader.finish(Command::Version, Vec::new(), arguments));
-        }
-        if ended == Ended::ByHelp {
+        if let Some(instead) = ended {
             // `zcoder models --help` is `zcoder help models`; a bare `--help` has no words.
-            let topic = command.row().name;
-            reader.words = match command {
-                Command::Run | Command::Help => Vec::new(),
-                _ => vec![OsString::from(topic)],
+            reader.words = match (instead, command) {
+                (Command::Version, _) | (_, Command::Run | Command::Help) => Vec::new(),
+                (_, command) => vec![OsString::from(command.row().name)],
             };
-            return Ok(reader.finish(Command::Help, Vec::new(), arguments));
+            return Ok(reader.finish(instead, Vec::new(), arguments));
         }
         let foreign = reader.flags.iter().find(|g| !g.id.row().is_for(command));
         if let Some(given) = foreign {
@@ -309,12 +305,8 @@ fn stands_for(id: Id) -> &'static [(Id, &'static str)] {
     }
 }
 
-#[derive(PartialEq, Eq)]
-enum Ended {
-    AtEnd,
-    ByHelp,
-    ByVersion,
-}
+/// The command that a flag stands for, which ends the reading.
+type Ended = Option<Command>;
 
 struct Reader<'a> {
     rest: std::slice::Iter<'a, OsString>,
@@ -362,7 +354,7 @@ impl Reader<'_> {
                 for word in rest {
                     self.word(word)?;
                 }
-                return Ok(Ended::AtEnd);
+                return Ok(None);
             }
             let ended = if bytes.starts_with(b"--") {
                 self.long(bytes)?
@@ -370,13 +362,13 @@ impl Reader<'_> {
                 self.short(bytes)?
             } else {
                 self.word(argument.clone())?;
-                Ended::AtEnd
+                None
             };
-            if ended != Ended::AtEnd {
+            if ended.is_some() {
                 return Ok(ended);
             }
         }
-        Ok(Ended::AtEnd)
+        Ok(None)
     }
 
     /// `--flag` or `--flag=value`.
@@ -411,11 +403,11 @@ impl Reader<'_> {
                 return self.take(row, value);
             }
             let ended = self.take(row, None)?;
-            if ended != Ended::AtEnd {
+            if ended.is_some() {
                 return Ok(ended);
             }
         }
-        Ok(Ended::AtEnd)
+        Ok(None)
     }
 
     fn take(&mut self, row: &'static Flag, value: Option<OsString>) -> Result<Ended, UsageError> {
@@ -432,14 +424,14 @@ impl Reader<'_> {
             (Some(name), None) => self.next_value(row, &name)?,
         };
         match row.id {
-            Id::Help => return Ok(Ended::ByHelp),
-            Id::Version => return Ok(Ended::ByVersion),
+            Id::Help => return Ok(Some(Command::Help)),
+            Id::Version => return Ok(Some(Command::Version)),
             id => self.flags.push(Given { id, value, source }),
         }
         if let (Takes::OneOf(words), Some(given)) = (row.takes, self.flags.last()) {
             one_of(given, words)?;
         }
-        Ok(Ended::AtEnd)
+        Ok(None)
     }
 
     /// The next argument, unless it is one of our flags: `--model --yes` forgot the model. `--flag=--yes` gets around it.

@@ -15,6 +15,8 @@
 //!
 //! Invariant: the plan depends on the message alone.
 
+use crate::text::Words;
+
 /// A message is read this far.
 pub const MAX_BYTES: usize = 8 << 10;
 
@@ -127,11 +129,18 @@ enum Kind {
 }
 
 impl Token<'_> {
-    fn is(&self, words: &[&str]) -> bool {
-        self.kind == Kind::Word
-            && words
-                .iter()
-                .any(|word| self.text.eq_ignore_ascii_case(word))
+    fn is(&self, words: &'static str) -> bool {
+        let is = |word: &str| self.text.eq_ignore_ascii_case(word);
+        self.kind == Kind::Word && Words(words).iter().any(is)
+    }
+}
+
+fn token(text: &str, kind: Kind, start: usize, end: usize) -> Token<'_> {
+    Token {
+        text,
+        kind,
+        start,
+        end,
     }
 }
 
@@ -141,22 +150,12 @@ fn tokens(source: &str) -> Vec<Token<'_>> {
     while let Some(first) = source[at..].chars().next() {
         if first == '\n' {
             let end = at + 1;
-            out.push(Token {
-                text: "",
-                kind: Kind::Stop,
-                start: at,
-                end,
-            });
+            out.push(token("", Kind::Stop, at, end));
             at = end;
         } else if first.is_whitespace() {
             at += first.len_utf8();
         } else if let Some((text, end)) = quoted(source, at, first) {
-            out.push(Token {
-                text,
-                kind: Kind::Quoted,
-                start: at,
-                end,
-            });
+            out.push(token(text, Kind::Quoted, at, end));
             at = end;
         } else {
             let blank = source[at..].find(char::is_whitespace);
@@ -197,65 +196,28 @@ fn word<'a>(source: &'a str, start: usize, end: usize, out: &mut Vec<Token<'a>>)
     };
     let middle = start + text.len();
     if !text.is_empty() {
-        out.push(Token {
-            text,
-            kind: Kind::Word,
-            start,
-            end: middle,
-        });
+        out.push(token(text, Kind::Word, start, middle));
     }
     for (offset, mark) in source[middle..end].char_indices() {
         let start = middle + offset;
-        out.push(Token {
-            text: "",
-            kind: if mark == ',' { Kind::Comma } else { Kind::Stop },
+        out.push(token(
+            "",
+            if mark == ',' { Kind::Comma } else { Kind::Stop },
             start,
-            end: start + 1,
-        });
+            start + 1,
+        ));
     }
 }
 
 // ---- clauses ----
 
 /// Words that may stand before a verb and mean nothing to us.
-const POLITE: &[&str] = &[
-    "please", "now", "then", "also", "and", "finally", "first", "next", "can", "could", "would",
-    "will", "you", "just", "to", "i", "want", "let's", "us", "me",
-];
+const POLITE: &str = "please now then also and finally first next can could would will you just to i want \
+    let's us me";
 
 /// Words that begin a step.
-const VERBS: &[&str] = &[
-    "list",
-    "ls",
-    "show",
-    "read",
-    "open",
-    "cat",
-    "look",
-    "find",
-    "search",
-    "grep",
-    "replace",
-    "change",
-    "run",
-    "execute",
-    "create",
-    "write",
-    "make",
-    "explain",
-    "summarize",
-    "describe",
-    "fix",
-    "mend",
-    "repair",
-    "delete",
-    "remove",
-    "rename",
-    "move",
-    "copy",
-    "commit",
-    "install",
-];
+const VERBS: &str = "list ls show read open cat look find search grep replace change run execute create \
+    write make explain summarize describe fix mend repair delete remove rename move copy commit install";
 
 /// Tokens between two ends of a clause, without polite words in front.
 fn clauses<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
@@ -266,7 +228,7 @@ fn clauses<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
             push_clause(&tokens[start..], &mut out);
             break;
         };
-        let joins = token.kind == Kind::Comma || token.is(&["and", "then"]);
+        let joins = token.kind == Kind::Comma || token.is("and then");
         if token.kind == Kind::Stop || (joins && begins_step(&tokens[at..])) {
             push_clause(&tokens[start..at], &mut out);
             start = at + 1;
@@ -308,35 +270,35 @@ fn steps_of(source: &str, clause: &[Token<'_>], steps: &mut Vec<Step>) {
         }
         return;
     }
-    if verb.is(&["list", "ls"]) || (verb.is(&["show"]) && is_files(rest)) {
+    if verb.is("list ls") || (verb.is("show") && is_files(rest)) {
         steps.push(Step::List {
             folder: folder(rest),
         });
-    } else if verb.is(&["read", "open", "cat", "show", "look"]) {
+    } else if verb.is("read open cat show look") {
         let names = rest.iter().filter(|token| is_path(token));
         steps.extend(names.map(|token| Step::Read {
             path: token.text.to_string(),
         }));
-    } else if verb.is(&["find", "search", "grep"]) {
-        let (what, place) = split_at_word(rest, &["in"]);
-        let what = skip(what, &["for", "the", "text", "word", "all"]);
+    } else if verb.is("find search grep") {
+        let (what, place) = split_at_word(rest, "in");
+        let what = skip(what, "for the text word all");
         if let Some(pattern) = span(source, what) {
             steps.push(Step::Find {
                 pattern,
                 folder: place.and_then(folder),
             });
         }
-    } else if verb.is(&["replace", "change"]) {
+    } else if verb.is("replace change") {
         steps.extend(replace(source, rest));
-    } else if verb.is(&["run", "execute"]) {
+    } else if verb.is("run execute") {
         steps.extend(run(source, rest, steps));
-    } else if verb.is(&["create", "write", "make"]) {
+    } else if verb.is("create write make") {
         steps.extend(create(source, rest));
-    } else if verb.is(&["explain", "summarize", "describe"]) || is_what_happened(clause) {
+    } else if verb.is("explain summarize describe") || is_what_happened(clause) {
         steps.push(Step::Explain);
     }
     // "Run the test again" after a mend is part of it and adds nothing.
-    let absorbed = verb.is(&["run", "execute"]) && steps.contains(&Step::Mend) && is_test(rest);
+    let absorbed = verb.is("run execute") && steps.contains(&Step::Mend) && is_test(rest);
     if steps.len() == before && !absorbed {
         steps.push(unknown());
     }
@@ -344,54 +306,38 @@ fn steps_of(source: &str, clause: &[Token<'_>], steps: &mut Vec<Step>) {
 
 /// `The test fails`, `find out why`, `fix it`.
 fn is_mend(clause: &[Token<'_>]) -> bool {
-    let has = |words: &[&str]| clause.iter().any(|token| token.is(words));
+    let has = |words: &'static str| clause.iter().any(|token| token.is(words));
     let verb = &clause[0];
-    let fails = has(&["test", "tests", "test.sh"])
-        && has(&["fail", "fails", "failed", "failing", "broken", "red"]);
-    fails && !verb.is(&["explain", "run", "create", "write"])
-        || verb.is(&["fix", "mend", "repair"])
-        || verb.is(&["find"]) && has(&["why"])
+    let fails = has("test tests test.sh") && has("fail fails failed failing broken red");
+    fails && !verb.is("explain run create write")
+        || verb.is("fix mend repair")
+        || verb.is("find") && has("why")
 }
 
 fn is_what_happened(clause: &[Token<'_>]) -> bool {
-    let has = |words: &[&str]| clause.iter().any(|token| token.is(words));
-    clause[0].is(&["what"]) && has(&["happened", "did", "done"])
+    let has = |words: &'static str| clause.iter().any(|token| token.is(words));
+    clause[0].is("what") && has("happened did done")
 }
 
 fn is_files(rest: &[Token<'_>]) -> bool {
-    rest.iter()
-        .any(|token| token.is(&["files", "folder", "folders"]))
+    rest.iter().any(|token| token.is("files folder folders"))
 }
 
 /// `the test`, `the tests again`, `it again`, `sh test.sh`.
 fn is_test(rest: &[Token<'_>]) -> bool {
-    let words = skip(rest, &["the", "it", "sh", "that"]);
+    let words = skip(rest, "the it sh that");
     words
         .iter()
-        .all(|token| token.is(&["test", "tests", "test.sh", "again", "once", "more"]))
+        .all(|token| token.is("test tests test.sh again once more"))
 }
 
 /// The folder in `files in src`, `src`, `the files of src/`.
 fn folder(rest: &[Token<'_>]) -> Option<String> {
-    let filler = [
-        "all",
-        "the",
-        "files",
-        "file",
-        "folder",
-        "folders",
-        "in",
-        "of",
-        "under",
-        "directory",
-        "here",
-        "this",
-        "workspace",
-        "project",
-    ];
+    let filler = "all the files file folder folders in of under directory here this workspace \
+        project";
     let name = rest
         .iter()
-        .find(|token| token.kind == Kind::Quoted || !token.is(&filler));
+        .find(|token| token.kind == Kind::Quoted || !token.is(filler));
     let name = name.filter(|token| token.kind != Kind::Comma)?;
     Some(name.text.to_string())
 }
@@ -404,10 +350,10 @@ fn is_path(token: &Token<'_>) -> bool {
 
 /// `A with B in PATH`, `A by B in PATH`, `A to B in PATH`.
 fn replace(source: &str, rest: &[Token<'_>]) -> Option<Step> {
-    let (old, rest) = split_at_word(rest, &["with", "by", "to"]);
+    let (old, rest) = split_at_word(rest, "with by to");
     let rest = rest?;
     // The last `in` names the file; one inside an unquoted text does not.
-    let at = rest.iter().rposition(|token| token.is(&["in"]))?;
+    let at = rest.iter().rposition(|token| token.is("in"))?;
     let path = rest.get(at + 1)?;
     Some(Step::Replace {
         old: span(source, old)?,
@@ -425,7 +371,7 @@ fn run(source: &str, rest: &[Token<'_>], steps: &[Step]) -> Option<Step> {
     }
     let mut command = rest;
     while let [start @ .., last] = command {
-        match last.is(&["again"]) {
+        match last.is("again") {
             true => command = start,
             false => break,
         }
@@ -435,18 +381,13 @@ fn run(source: &str, rest: &[Token<'_>], steps: &[Step]) -> Option<Step> {
 
 /// `PATH with TEXT`, `a file PATH with TEXT`, `TEXT to PATH`.
 fn create(source: &str, rest: &[Token<'_>]) -> Option<Step> {
-    let rest = skip(
-        rest,
-        &["a", "an", "the", "new", "empty", "file", "called", "named"],
-    );
-    let (name, text) = split_at_word(rest, &["with", "containing", "saying"]);
+    let rest = skip(rest, "a an the new empty file called named");
+    let (name, text) = split_at_word(rest, "with containing saying");
     let (name, text) = match (name, text) {
-        ([path, ..], Some(text)) => (path, skip(text, &["the", "text", "content"])),
+        ([path, ..], Some(text)) => (path, skip(text, "the text content")),
         ([path], None) => (path, &rest[..0]),
         _ => {
-            let at = rest
-                .iter()
-                .rposition(|token| token.is(&["to", "into", "in"]))?;
+            let at = rest.iter().rposition(|token| token.is("to into in"))?;
             (rest.get(at + 1)?, &rest[..at])
         }
     };
@@ -463,7 +404,7 @@ fn create(source: &str, rest: &[Token<'_>]) -> Option<Step> {
     })
 }
 
-fn skip<'t, 'a>(tokens: &'t [Token<'a>], words: &[&str]) -> &'t [Token<'a>] {
+fn skip<'t, 'a>(tokens: &'t [Token<'a>], words: &'static str) -> &'t [Token<'a>] {
     let first = tokens.iter().position(|token| !token.is(words));
     &tokens[first.unwrap_or(tokens.len())..]
 }
@@ -471,7 +412,7 @@ fn skip<'t, 'a>(tokens: &'t [Token<'a>], words: &[&str]) -> &'t [Token<'a>] {
 /// Before and after the first of these words.
 fn split_at_word<'t, 'a>(
     tokens: &'t [Token<'a>],
-    words: &[&str],
+    words: &'static str,
 ) -> (&'t [Token<'a>], Option<&'t [Token<'a>]>) {
     match tokens.iter().position(|token| token.is(words)) {
         Some(at) => (&tokens[..at], Some(&tokens[at + 1..])),

@@ -36,112 +36,97 @@ pub(super) enum Block {
     Fact { label: &'static str, text: String },
 }
 
+fn said(who: &'static str, text: &str) -> Block {
+    let text = text.to_string();
+    Block::Said { who, text }
+}
+
+fn exact(label: &str, text: &str) -> Block {
+    let (label, text) = (label.to_string(), text.to_string());
+    Block::Exact { label, text }
+}
+
+fn fact(label: &'static str, text: &str) -> Block {
+    let text = text.to_string();
+    Block::Fact { label, text }
+}
+
+/// `2026-08-21 11:00`
+pub(super) fn day(at: SystemTime) -> String {
+    format!("{} {}", clock::local_date(at), clock::local_hh_mm(at))
+}
+
 /// What a record says.
 pub(super) fn blocks(record: &Record, at: SystemTime) -> Vec<Block> {
-    let fact = |label, text: String| vec![Block::Fact { label, text }];
-    match record {
+    let one = match record {
         Record::Session(header) => {
-            let (date, time) = (
-                clock::local_date(header.born),
-                clock::local_hh_mm(header.born),
-            );
-            let mut out = fact("workspace", header.workspace.clone());
-            let begun = format!("{date} {time}, zcoder {}", header.version);
-            out.extend(fact("begun", begun));
+            let begun = format!("{}, zcoder {}", day(header.born), header.version);
+            let mut out = vec![fact("workspace", &header.workspace), fact("begun", &begun)];
             if let Some(origin) = &header.origin {
                 let text = format!("{} up to record {}", origin.session.0, origin.seq);
-                out.extend(fact("forked", text));
+                out.push(fact("forked", &text));
             }
-            out
+            return out;
         }
-        Record::Title { text } => fact("title", text.clone()),
-        Record::Model(model) => fact("model", model_of(model)),
-        Record::TurnStarted { turn, by, title: _ } => {
-            let (date, time) = (clock::local_date(at), clock::local_hh_mm(at));
-            let when = format!("{date} {time}, {}", author(by));
-            vec![Block::Request {
-                number: turn.0,
-                when,
-            }]
-        }
-        Record::Message(message) => message_blocks(message),
+        Record::Title { text } => fact("title", text),
+        Record::Model(model) => fact("model", &model_of(model)),
+        Record::TurnStarted { turn, by, title: _ } => Block::Request {
+            number: turn.0,
+            when: format!("{}, {}", day(at), author(by)),
+        },
+        Record::Message(message) => return message_blocks(message),
         Record::Decision {
             shown,
             decision,
             by: who,
             call: _,
-        } => vec![Block::Exact {
-            label: format!("decision: {}", decided(decision, &by(who))),
-            text: shown.clone(),
-        }],
+        } => exact(&format!("decision: {}", decided(decision, &by(who))), shown),
         Record::Edit(edit) => {
             let [before, after] = [&edit.before, &edit.after].map(|hash| short(hash.as_ref()));
-            fact("edit", format!("{}: {before} -> {after}", edit.path))
+            fact("edit", &format!("{}: {before} -> {after}", edit.path))
         }
-        Record::Receipt { receipt, .. } => fact("receipt", receipt_of(receipt)),
+        Record::Receipt { receipt, .. } => fact("receipt", &receipt_of(receipt)),
         Record::Checkpoint(checkpoint) => {
             let kept = counted(checkpoint.kept.len() as u64, "message");
-            let (before, after) = (
-                text::grouped(checkpoint.before),
-                text::grouped(checkpoint.after),
-            );
-            vec![Block::Exact {
-                label: format!(
-                    "checkpoint: {before} tokens became {after}; {kept} stay word for word"
-                ),
-                text: words(&checkpoint.note).to_string(),
-            }]
+            let [before, after] = [checkpoint.before, checkpoint.after].map(text::grouped);
+            let label =
+                format!("checkpoint: {before} tokens became {after}; {kept} stay word for word");
+            exact(&label, words(&checkpoint.note))
         }
-        Record::Accepted(pending) => vec![Block::Exact {
-            label: match pending.way {
-                Way::Steer | Way::Queue => "said meanwhile",
-                Way::Shell { .. } => "own command meanwhile, waits",
-            }
-            .to_string(),
-            text: pending.text.clone(),
-        }],
+        Record::Accepted(pending) => match pending.way {
+            Way::Steer | Way::Queue => exact("said meanwhile", &pending.text),
+            Way::Shell { .. } => exact("own command meanwhile, waits", &pending.text),
+        },
         Record::Shell {
             id: _,
             command,
             in_context,
-        } => vec![Block::Exact {
-            label: match in_context {
-                true => "own command".to_string(),
-                false => "own command, not for the model".to_string(),
-            },
-            text: command.clone(),
-        }],
-        Record::Settled { id, consumed } => match consumed {
-            true => fact("delivered", id.clone()),
-            false => fact("dropped", id.clone()),
+        } => match in_context {
+            true => exact("own command", command),
+            false => exact("own command, not for the model", command),
         },
-        Record::Goal(goal) => vec![Block::Exact {
-            label: "goal".to_string(),
-            text: show::goal(Some(goal)),
-        }],
-        Record::Gap { log, .. } => fact("damage", format!("{log} was left as it is")),
+        Record::Settled { id, consumed } => match consumed {
+            true => fact("delivered", id),
+            false => fact("dropped", id),
+        },
+        Record::Goal(goal) => exact("goal", &show::goal(Some(goal))),
+        Record::Gap { log, .. } => fact("damage", &format!("{log} was left as it is")),
         Record::Lost { log, offset, bytes } => {
             let bytes = counted(*bytes, "byte");
-            fact("damage", format!("{bytes} lost at byte {offset} of {log}"))
+            fact("damage", &format!("{bytes} lost at byte {offset} of {log}"))
         }
-        Record::Unknown { kind, .. } => fact("unknown", format!("a record of kind {kind}")),
-    }
+        Record::Unknown { kind, .. } => fact("unknown", &format!("a record of kind {kind}")),
+    };
+    vec![one]
 }
 
 fn message_blocks(message: &Message) -> Vec<Block> {
-    match message {
-        Message::System { text } => vec![Block::Fact {
-            label: "system",
-            text: counted(text.len() as u64, "byte"),
-        }],
-        Message::User { text } => vec![Block::Said {
-            who: "",
-            text: text.clone(),
-        }],
-        Message::Note { note, text } => vec![Block::Exact {
-            label: format!("note to the model: {}", note_name(*note)),
-            text: text.clone(),
-        }],
+    let one = match message {
+        Message::System { text } => fact("system", &counted(text.len() as u64, "byte")),
+        Message::User { text } => said("", text),
+        Message::Note { note, text } => {
+            exact(&format!("note to the model: {}", note_name(*note)), text)
+        }
         Message::Assistant {
             content,
             thinking,
@@ -149,27 +134,20 @@ fn message_blocks(message: &Message) -> Vec<Block> {
         } => {
             let mut out = Vec::new();
             if !thinking.trim().is_empty() {
-                let (label, text) = ("thinking".to_string(), thinking.to_string());
-                out.push(Block::Exact { label, text });
+                out.push(exact("thinking", thinking));
             }
             if !content.trim().is_empty() {
-                let (who, text) = ("answer", content.to_string());
-                out.push(Block::Said { who, text });
+                out.push(said("answer", content));
             }
-            for call in calls {
-                let text = format!("{} {}", call.name, call.arguments);
-                out.push(Block::Fact {
-                    label: "call",
-                    text,
-                });
-            }
-            out
+            let calls = calls.iter();
+            out.extend(
+                calls.map(|call| fact("call", &format!("{} {}", call.name, call.arguments))),
+            );
+            return out;
         }
-        Message::Tool { name, text, .. } => vec![Block::Exact {
-            label: format!("result of {name}"),
-            text: text.clone(),
-        }],
-    }
+        Message::Tool { name, text, .. } => exact(&format!("result of {name}"), text),
+    };
+    vec![one]
 }
 
 /// Its text.
