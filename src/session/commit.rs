@@ -32,7 +32,7 @@
 use super::disk::{Disk, OpenFile};
 use super::error::{CommitError, Conflict};
 use super::line::{self, Envelope, MAX_LINE_BYTES};
-use super::lock::{self, refused};
+use super::lock::{self, refused, refused_ours};
 use super::pointer::{self, Pointer, log_name};
 use super::record::{Hash, Record};
 use crate::sha256::{Sha256, digest};
@@ -238,7 +238,7 @@ impl Place {
         let now = match self.disk.read(&path, pointer::MAX_BYTES) {
             Ok(bytes) => Some(bytes),
             Err(error) if error.kind() == ErrorKind::NotFound && self.found.is_none() => None,
-            Err(error) => return Err(refused("read", &path, error)),
+            Err(error) => return Err(refused_ours("read", &path, error)),
         };
         if now == self.found {
             return Ok(());
@@ -265,7 +265,7 @@ impl Place {
         } = self.pointer;
         let path = self.folder.join(log_name(number));
         let opened = self.disk.open(&path);
-        let (log, now) = opened.map_err(|error| refused("open", &path, error))?;
+        let (log, now) = opened.map_err(|error| refused_ours("open", &path, error))?;
         let last = match self.left == Some(now) {
             true => Ok(hash),
             false => self.last_hash(&log, now.size),

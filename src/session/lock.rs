@@ -47,7 +47,7 @@ pub(super) enum Guard {
 /// Takes the lock of a session's folder.
 pub(super) fn take(disk: &Disk, folder: &Path) -> Result<Guard, CommitError> {
     let path = folder.join("lock");
-    let failed = |error: io::Error| refused("open", &path, error);
+    let failed = |error: io::Error| refused_ours("open", &path, error);
     let (file, ours) = disk.open(&path).map_err(failed)?;
     let guard = match Locked::wait(file.into_file(), WAIT) {
         Ok(Some(locked)) => Guard::Locked(locked),
@@ -74,18 +74,26 @@ pub(super) fn is_present(folder: &Path) -> bool {
     matches!(output.and_then(Locked::take), Ok(None))
 }
 
-/// What an error of the disk means for a session: what was there and is not, or is no file any more, is a conflict.
+/// What an error of the disk means for a session: what was there and is not, is a conflict.
 pub(super) fn refused(what: &'static str, path: &Path, error: io::Error) -> CommitError {
     let path = path.to_path_buf();
-    // The system says "invalid" of much else; what is no regular file `sys::file` has found out itself.
-    match (error.kind(), error.raw_os_error()) {
-        (ErrorKind::NotFound | ErrorKind::NotADirectory, _) => {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
             CommitError::Conflict(Conflict::Gone { path })
         }
+        _ => CommitError::Io { what, path, error },
+    }
+}
+
+/// The same for a file that this session has written: what is no file any more is a conflict, too.
+pub(super) fn refused_ours(what: &'static str, path: &Path, error: io::Error) -> CommitError {
+    // The system says "invalid" of much else; what is no regular file `sys::file` has found out itself.
+    match (error.kind(), error.raw_os_error()) {
         (ErrorKind::InvalidInput | ErrorKind::IsADirectory, None) => {
+            let path = path.to_path_buf();
             CommitError::Conflict(Conflict::Replaced { path })
         }
-        _ => CommitError::Io { what, path, error },
+        _ => refused(what, path, error),
     }
 }
 
