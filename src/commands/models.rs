@@ -140,12 +140,7 @@ fn cells(row: &Row) -> [String; 7] {
         Some(text) if !text.is_empty() => text::line(text).into_owned(),
         _ => "-".to_string(),
     };
-    let remote = row
-        .entry
-        .remote_host
-        .as_ref()
-        .or(row.card.remote_host.as_ref());
-    let loaded = match (&row.loaded, remote) {
+    let loaded = match (&row.loaded, row.remote()) {
         (_, Some(host)) => format!("forwarded to {}", text::line(host)),
         (None, None) => "-".to_string(),
         (Some(loaded), None) => {
@@ -154,11 +149,8 @@ fn cells(row: &Row) -> [String; 7] {
                 .map(|n| format!(", window {}", text::grouped(n)));
             let share = (loaded.size_vram.saturating_mul(100)).checked_div(loaded.size);
             let share = share.map(|percent| format!(", {percent}% GPU"));
-            format!(
-                "yes{}{}",
-                window.unwrap_or_default(),
-                share.unwrap_or_default()
-            )
+            let (window, share) = (window.unwrap_or_default(), share.unwrap_or_default());
+            format!("yes{window}{share}")
         }
     };
     [
@@ -173,6 +165,12 @@ fn cells(row: &Row) -> [String; 7] {
 }
 
 impl Row {
+    /// Where it is forwarded to.
+    fn remote(&self) -> Option<&str> {
+        let (entry, card) = (&self.entry.remote_host, &self.card.remote_host);
+        entry.as_deref().or(card.as_deref())
+    }
+
     fn window(&self) -> Option<u64> {
         self.card.context_length.or(self.entry.context_length)
     }
@@ -213,12 +211,9 @@ fn json(out: &mut Out, rows: &[Row]) -> io::Result<()> {
 }
 
 fn object(w: &mut Writer, row: &Row) {
-    let entry = &row.entry;
-    w.begin_object()
-        .key("name")
-        .string(&entry.name)
-        .key("size")
-        .u64(entry.size);
+    let (entry, loaded) = (&row.entry, row.loaded.as_ref());
+    w.begin_object().key("name").string(&entry.name);
+    w.key("size").u64(entry.size);
     string(w, "parameters", entry.parameter_size.as_deref());
     string(w, "quantization", entry.quantization.as_deref());
     number(w, "window", row.window());
@@ -227,30 +222,15 @@ fn object(w: &mut Writer, row: &Row) {
         w.string(one);
     }
     w.end_array();
-    string(
-        w,
-        "remote_host",
-        entry
-            .remote_host
-            .as_deref()
-            .or(row.card.remote_host.as_deref()),
-    );
-    w.key("loaded").bool(row.loaded.is_some());
+    string(w, "remote_host", row.remote());
+    w.key("loaded").bool(loaded.is_some());
     number(
         w,
         "loaded_window",
-        row.loaded.as_ref().and_then(|loaded| loaded.context_length),
+        loaded.and_then(|loaded| loaded.context_length),
     );
-    number(
-        w,
-        "loaded_bytes",
-        row.loaded.as_ref().map(|loaded| loaded.size),
-    );
-    number(
-        w,
-        "loaded_gpu_bytes",
-        row.loaded.as_ref().map(|loaded| loaded.size_vram),
-    );
+    number(w, "loaded_bytes", loaded.map(|loaded| loaded.size));
+    number(w, "loaded_gpu_bytes", loaded.map(|loaded| loaded.size_vram));
     w.end_object();
 }
 

@@ -29,7 +29,7 @@ use crate::policy::trust;
 use crate::sort;
 use crate::sys::file::{self, Locked};
 use crate::sys::host;
-use crate::text;
+use crate::text::{self, counted};
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -62,8 +62,6 @@ enum Class {
 struct Place {
     kind: &'static str,
     class: Class,
-    /// A folder with one for each workspace.
-    by_workspace: bool,
     path: PathBuf,
 }
 
@@ -74,7 +72,6 @@ pub(super) fn list(typed: &Typed) -> Result<u8, UsageError> {
     let read = |kind, path: &Path| Place {
         kind,
         class: Class::Read,
-        by_workspace: false,
         path: path.to_path_buf(),
     };
     if let Some(folder) = &paths.config {
@@ -90,7 +87,7 @@ pub(super) fn list(typed: &Typed) -> Result<u8, UsageError> {
     let folder = paths::place(typed, &paths, current_folder().as_deref())?.folder;
     for found in trust::look(&folder.canonicalize().unwrap_or(folder.clone()), &[]) {
         let size = match &found.content {
-            Ok(content) => bytes(content.bytes.len() as u64),
+            Ok(content) => counted(content.bytes.len() as u64, "byte"),
             Err(why) => why.clone(),
         };
         out.push_str(&row("project", &size, &text::visible(&found.path)));
@@ -144,14 +141,7 @@ pub(super) fn purge(typed: &Typed) -> u8 {
 /// Everything of ours on this machine, there or not.
 fn ours(paths: &Paths) -> Vec<Place> {
     let mut places = Vec::new();
-    let mut add = |kind, class, path| {
-        places.push(Place {
-            kind,
-            class,
-            by_workspace: BY_WORKSPACE.contains(&kind),
-            path,
-        });
-    };
+    let mut add = |kind, class, path| places.push(Place { kind, class, path });
     for (layer, path) in layers::files(paths) {
         let class = match layer {
             config::Layer::User => Class::Configuration,
@@ -200,8 +190,7 @@ fn outputs(temp: &Path) -> Vec<PathBuf> {
 fn removable(path: &Path) -> Result<bool, String> {
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(false),
+        Err(error) if is_none(&error) => return Ok(false),
         Err(error) => return Err(error.to_string()),
     };
     if meta.is_symlink() {
@@ -219,7 +208,7 @@ fn remove(places: &[Place], paths: &Paths) -> Result<(), String> {
         nobody_works(&place.path, paths, 0)?;
     }
     for place in places {
-        let removed = match (place.by_workspace, place.path.is_dir()) {
+        let removed = match (BY_WORKSPACE.contains(&place.kind), place.path.is_dir()) {
             (true, _) => remove_workspaces(&place.path),
             (false, true) => fs::remove_dir_all(&place.path),
             (false, false) => fs::remove_file(&place.path),
@@ -275,17 +264,13 @@ fn nobody_works(folder: &Path, paths: &Paths, depth: usize) -> Result<(), String
             name == "lock.owner"
         };
         if held {
-            return Err(at_work(folder, paths));
+            return Err(format!(
+                "a session is at work in `{}`; nothing was removed: end it, and try again",
+                paths.shown(folder)
+            ));
         }
     }
     Ok(())
-}
-
-fn at_work(folder: &Path, paths: &Paths) -> String {
-    format!(
-        "a session is at work in `{}`; nothing was removed: end it, and try again",
-        paths.shown(folder)
-    )
 }
 
 fn line(place: &Place, paths: &Paths) -> String {
@@ -293,31 +278,24 @@ fn line(place: &Place, paths: &Paths) -> String {
         Ok(meta) if meta.is_dir() => {
             let (mut files, mut all) = (0, 0);
             measure(&place.path, 0, &mut files, &mut all);
-            match files {
-                1 => format!("1 file, {}", bytes(all)),
-                files => format!("{} files, {}", text::grouped(files), bytes(all)),
-            }
+            format!("{}, {}", counted(files, "file"), counted(all, "byte"))
         }
         Ok(meta) if meta.is_symlink() => "a link".to_string(),
-        Ok(meta) if meta.is_file() => bytes(meta.len()),
+        Ok(meta) if meta.is_file() => counted(meta.len(), "byte"),
         Ok(_) => "not a file".to_string(),
-        Err(error) => match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "none".to_string(),
-            _ => error.to_string(),
-        },
+        Err(error) if is_none(&error) => "none".to_string(),
+        Err(error) => error.to_string(),
     };
     row(place.kind, &size, &paths.shown(&place.path))
 }
 
-fn row(kind: &str, size: &str, path: &str) -> String {
-    format!("{kind:9}  {size:24}  {path}\n")
+fn is_none(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
 }
 
-fn bytes(count: u64) -> String {
-    match count {
-        1 => "1 byte".to_string(),
-        count => format!("{} bytes", text::grouped(count)),
-    }
+fn row(kind: &str, size: &str, path: &str) -> String {
+    format!("{kind:9}  {size:24}  {path}\n")
 }
 
 /// Files and bytes below a folder; links count as themselves.

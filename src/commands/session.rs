@@ -20,9 +20,7 @@ use crate::config::{Id, Settings, Source, UsageError};
 use crate::headless::out::note;
 use crate::model::{self, Think};
 use crate::policy::Profile;
-use crate::session::{
-    Listed, Log, ModelRecord, Opened, Record, Request, SessionId, Store, ToolStyle,
-};
+use crate::session::{Listed, Log, Opened, Record, Request, SessionId, Store, ToolStyle};
 use crate::sys::random;
 use crate::text;
 use std::io;
@@ -252,39 +250,26 @@ fn begin_anew(store: &Store, id: SessionId, retry: Retry) -> Result<(Log, Again)
 
 /// What the user did not set now stays as it was in the session, so that its next request begins like its last one.
 fn as_before(log: &Log, options: &mut model::Options) {
-    let models = log
-        .records()
-        .iter()
-        .rev()
-        .filter_map(|record| match record {
-            Record::Model(model) => Some(model),
-            _ => None,
-        });
-    let Some(ModelRecord {
-        name,
-        host: _,
-        window,
-        tool_style,
-        tools: _,
-        think,
-    }) = models.clone().next()
-    else {
+    let mut records = log.records().iter().rev();
+    let last = records.find_map(|record| match record {
+        Record::Model(model) => Some(model),
+        _ => None,
+    });
+    let Some(last) = last else {
         return;
     };
-    let other = options
-        .model
-        .as_ref()
-        .is_some_and(|(model, _)| model != name);
+    let name = &last.name;
+    let other = options.model.as_ref();
+    let other = other.is_some_and(|(model, _)| model != name);
     options.last_used = Some(name.clone());
     // Another model has a window and habits of its own.
     if other {
         return;
     }
-    options.num_ctx = options.num_ctx.or(Some(*window));
-    if (options.tool_style, *tool_style) == (model::ToolStyle::Auto, ToolStyle::Text) {
+    options.num_ctx = options.num_ctx.or(Some(last.window));
+    if (options.tool_style, last.tool_style) == (model::ToolStyle::Auto, ToolStyle::Text) {
         options.tool_style = model::ToolStyle::Text;
     }
-    options.think = options
-        .think
-        .or(think.as_deref().and_then(Think::from_json));
+    let think = last.think.as_deref().and_then(Think::from_json);
+    options.think = options.think.or(think);
 }

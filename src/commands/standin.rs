@@ -11,8 +11,9 @@
 //!
 //! Invariant: it listens on loopback, nowhere else.
 
+use super::print;
 use crate::config::StandInSettings;
-use crate::headless::out::{complain, exit, with_stdout};
+use crate::headless::out::{complain, exit};
 use crate::model::script::Script;
 use crate::standin::{Options, Pace, StandIn, scenes};
 use crate::sys::channel::channel;
@@ -141,11 +142,7 @@ fn read_script(path: &Path) -> Result<Script, String> {
 }
 
 fn list() -> u8 {
-    with_stdout(|out| {
-        let width = scenes().map(|(name, _)| name.len()).max().unwrap_or(0);
-        for (name, about) in scenes() {
-            writeln!(out, "{name:width$}  {about}")?;
-        }
-        Ok(exit::DONE)
-    })
+    let width = scenes().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let rows = scenes().map(|(name, about)| format!("{name:width$}  {about}\n"));
+    print(&rows.collect::<String>())
 }

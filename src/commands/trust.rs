@@ -19,7 +19,7 @@
 use super::scope::{configured, workspace};
 use super::{print, said_yes};
 use crate::config::{self, Id, Paths, Typed, UsageError, layers};
-use crate::headless::out::{complain, exit, note, with_stdout};
+use crate::headless::out::{complain, exit, note};
 use crate::policy::rules::{self, Author};
 use crate::policy::trust::{self, Found, State, Trust};
 use crate::sha256;
@@ -27,7 +27,7 @@ use crate::sys::Cancel;
 use crate::sys::tty::Tty;
 use crate::text;
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
 
 /// Shows and asks, lists, or revokes; the exit code.
 pub(super) fn run(typed: &Typed) -> Result<u8, UsageError> {
@@ -194,13 +194,12 @@ fn list(paths: &Paths) -> u8 {
     if all.is_empty() {
         note("nothing is trusted in any folder");
     }
-    with_stdout(|out| {
-        for (workspace, files) in &all {
-            writeln!(out, "{workspace}")?;
-            for file in files {
-                writeln!(out, "  {file}")?;
-            }
+    let mut out = String::new();
+    for (workspace, files) in &all {
+        let _ = writeln!(out, "{workspace}"); // writing to a String cannot fail
+        for file in files {
+            let _ = writeln!(out, "  {file}"); // as above
         }
-        Ok(exit::DONE)
-    })
+    }
+    print(&out)
 }

@@ -12,9 +12,9 @@
 //!
 //! Invariant: a record gives the same blocks each time; the only times in them are those of requests.
 
-use crate::commands::by;
+use crate::commands::{by, undo};
 use crate::headless::show;
-use crate::protocol::{Cut, Decision, FileChange, Message, Note, Receipt, Status, Way};
+use crate::protocol::{Cut, Decision, Message, Note, Receipt, Status, Way};
 use crate::session::{Author, FrontEnd, Hash, ModelRecord, Record, ToolStyle, cut};
 use crate::sha256::hex;
 use crate::sys::clock;
@@ -230,7 +230,7 @@ pub(in crate::commands) fn receipt_of(receipt: &Receipt) -> String {
         out.push_str(&format!("; {}", receipt.verdict));
     }
     for file in &receipt.files {
-        out.push_str(&format!("; {}", changed(file)));
+        out.push_str(&format!("; {}", undo::line(file)));
     }
     for run in &receipt.commands {
         let exit = match run.exit {
@@ -243,16 +243,6 @@ pub(in crate::commands) fn receipt_of(receipt: &Receipt) -> String {
     let calls = counted(receipt.calls, "call");
     out.push_str(&format!("; {requests}, {calls}"));
     out
-}
-
-fn changed(file: &FileChange) -> String {
-    let mark = match (file.created, file.deleted) {
-        (_, true) => ", deleted",
-        (true, false) => ", new",
-        (false, false) => "",
-    };
-    let bit = show::execution(file);
-    format!("{} +{} -{}{mark}{bit}", file.path, file.added, file.removed)
 }
 
 fn note_name(note: Note) -> &'static str {
