@@ -11,6 +11,18 @@ use std::ops::Range;
 
 use crate::sys::simd;
 
+/// Where the line that holds `at` begins.
+pub fn line_start(bytes: &[u8], at: usize) -> usize {
+    let before = bytes[..at].iter().rposition(|b| *b == b'\n');
+    before.map_or(0, |line_feed| line_feed + 1)
+}
+
+/// Where it ends, its line feed included.
+pub fn line_end(bytes: &[u8], at: usize) -> usize {
+    let line_feed = simd::find_byte(bytes, b'\n', at);
+    line_feed.saturating_add(1).min(bytes.len())
+}
+
 /// The lines of a text, from 0.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {

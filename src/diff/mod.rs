@@ -34,7 +34,7 @@ mod search;
 mod unified;
 
 pub use apply::{Applied, Misfit, Splice, Unfit, apply, content};
-pub use lines::Lines;
+pub use lines::{Lines, line_end, line_start};
 pub use myers::{Change, changes};
 pub use parse::{Action, Error, ErrorKind, Hunk, Line, Mark, Patch, mentioned, parse};
 pub use search::Match;

@@ -22,6 +22,7 @@ use std::ops::Range;
 
 use crate::sys::simd;
 
+use super::lines::{line_end, line_start};
 use super::myers::changes;
 use super::name;
 
@@ -255,21 +256,6 @@ fn lines(out: &mut Vec<u8>, mark: u8, bytes: &[u8]) -> u64 {
         }
     }
     count
-}
-
-/// Where the line that holds `at` begins.
-fn line_start(bytes: &[u8], at: usize) -> usize {
-    bytes[..at]
-        .iter()
-        .rposition(|b| *b == b'\n')
-        .map_or(0, |i| i + 1)
-}
-
-/// Where it ends, its line feed included.
-fn line_end(bytes: &[u8], at: usize) -> usize {
-    simd::find_byte(bytes, b'\n', at)
-        .saturating_add(1)
-        .min(bytes.len())
 }
 
 fn back(old: &[u8], start: usize) -> usize {

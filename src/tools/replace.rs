@@ -21,7 +21,7 @@
 
 use std::ops::Range;
 
-use crate::diff::{Lines, Splice};
+use crate::diff::{Lines, Splice, line_end, line_start};
 use crate::protocol::ToolOutcome;
 use crate::text;
 
@@ -29,7 +29,7 @@ use super::edit::{Before, Edit, clip, count_lines, line_numbers};
 use super::hint::nearest_lines;
 use super::matching::{Places, differing, find};
 use super::stub::first_stub;
-use super::unified::{line_end, line_ends, line_start};
+use super::unified::line_ends;
 use super::workspace::{Purpose, Workspace};
 use super::{failed, shown};
 

@@ -25,7 +25,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::diff::{self, Block, Removed, Splice};
+use crate::diff::{self, Block, Removed, Splice, line_end, line_start};
 use crate::sys::simd;
 
 /// Above this a removed block is shown by its ends.
@@ -184,21 +184,6 @@ fn narrow<'a>(old: &[u8], range: Range<usize>, new: Cow<'a, [u8]>) -> Option<Cha
         old: start..end,
         new,
     })
-}
-
-/// Where the line that holds `at` begins.
-pub(super) fn line_start(bytes: &[u8], at: usize) -> usize {
-    bytes[..at]
-        .iter()
-        .rposition(|b| *b == b'\n')
-        .map_or(0, |i| i + 1)
-}
-
-/// Where it ends, its line feed included.
-pub(super) fn line_end(bytes: &[u8], at: usize) -> usize {
-    simd::find_byte(bytes, b'\n', at)
-        .saturating_add(1)
-        .min(bytes.len())
 }
 
 pub(super) fn line_ends(bytes: &[u8]) -> u64 {

@@ -19,6 +19,7 @@
 //!
 //! Invariant: a line is reported once. Invariant: of a file that grows so much is searched as there was when the first buffer was full.
 
+use crate::diff::line_start;
 use crate::ignore::{Limits, Stop};
 use crate::regex::{Cache, Regex};
 use crate::sys::simd;
@@ -27,7 +28,6 @@ use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 
 use crate::tools::content::{BOM, not_text};
-use crate::tools::unified::line_start;
 
 /// Room for most files, and for the second-level cache.
 const BUFFER_BYTES: usize = 128 << 10;
