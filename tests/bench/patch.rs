@@ -8,15 +8,16 @@
 use crate::measure::{Case, Effort, Seeded, compare};
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
+use std::hint::black_box;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zcoder::diff;
 use zcoder::policy::{CommandMode, EditMode, Policy, Profile, Verdict};
-use zcoder::protocol::{ToolOutcome, ToolStatus};
+use zcoder::protocol::{JournalRecord, ToolOutcome, ToolStatus};
 use zcoder::sha256::Sha256;
 use zcoder::sys::{file, random};
-use zcoder::tools::{Call, Limits, Prepared, Toolbox, Workspace};
+use zcoder::tools::{Call, Journal, Limits, Prepared, Toolbox, Workspace};
 
 /// The three comparisons.
 pub(crate) fn group(out: &mut dyn Write, effort: Effort) -> io::Result<()> {
@@ -45,7 +46,11 @@ pub(crate) fn apply(out: &mut dyn Write, arguments: &[String]) -> io::Result<()>
     for argument in arguments {
         let patch = std::fs::read_to_string(argument)?;
         let mut toolbox = toolbox(Path::new("."))?;
-        let outcome = call(&mut toolbox, Call::ApplyPatch { patch, path: None })?;
+        let outcome = call(
+            &mut toolbox,
+            Call::ApplyPatch { patch, path: None },
+            &mut |_, _| Ok(()),
+        )?;
         writeln!(out, "{}", outcome.text)?;
     }
     Ok(())
@@ -119,7 +124,8 @@ fn hunks(
                 std::fs::write(&path, old)?;
                 let mut toolbox = toolbox(&folder.0)?;
                 let patch = patch.clone();
-                let outcome = call(&mut toolbox, Call::ApplyPatch { patch, path: None })?;
+                let patch = Call::ApplyPatch { patch, path: None };
+                let outcome = call(&mut toolbox, patch, &mut keep)?;
                 Ok(outcome.text.len())
             };
             done().expect("the patch applies")
@@ -180,7 +186,7 @@ fn large(out: &mut dyn Write, effort: Effort, folder: &Folder) -> io::Result<()>
                 old_text: from.to_string(),
                 new_text: to.to_string(),
             };
-            Ok(call(&mut toolbox(&folder.0)?, edit)?.text.len())
+            Ok(call(&mut toolbox(&folder.0)?, edit, &mut keep)?.text.len())
         };
         done().expect("an edit")
     };
@@ -226,12 +232,18 @@ fn toolbox(folder: &Path) -> io::Result<Toolbox> {
     ))
 }
 
+/// The record of an edit, with its hashes, as a journal asks for it; nothing is kept.
+fn keep(record: &dyn Fn() -> JournalRecord, _: &[u8]) -> io::Result<()> {
+    black_box(record());
+    Ok(())
+}
+
 /// A call as the engine makes it, edits allowed.
-fn call(toolbox: &mut Toolbox, call: Call) -> io::Result<ToolOutcome> {
+fn call(toolbox: &mut Toolbox, call: Call, journal: &mut Journal<'_>) -> io::Result<ToolOutcome> {
     let policy = Policy::new(CommandMode::Deny, EditMode::Auto, Profile::Coding, None);
     let outcome = match toolbox.prepare(call) {
         Prepared::Edit(edit) => match edit.judge(&policy) {
-            Verdict::Allowed(approved) => toolbox.apply(approved, &mut |_, _| Ok(())),
+            Verdict::Allowed(approved) => toolbox.apply(approved, journal),
             Verdict::Ask(_) | Verdict::Denied { .. } => {
                 return Err(io::Error::other("not allowed"));
             }
