@@ -86,24 +86,22 @@ fn script<'w>(rest: &'w [Word], out: &mut Vec<Option<&'w Word>>) -> Option<()> {
     let first = rest.first()?;
     match first.text.as_str() {
         "-m" => {
-            let module = rest.get(1).filter(|word| !word.text.starts_with('-'))?;
+            let operand = |at| {
+                rest.get(at)
+                    .filter(|word: &&Word| !word.text.starts_with('-'))
+            };
+            let module = operand(1)?;
             out.extend([Some(first), Some(module)]);
             // `python3 -m pip install` is not `python3 -m pip list`.
             if matches!(module.text.as_str(), "pip" | "venv" | "uv" | "poetry") {
-                out.push(Some(
-                    rest.get(2).filter(|word| !word.text.starts_with('-'))?,
-                ));
+                out.push(Some(operand(2)?));
             }
             Some(())
         }
-        text if is_question(text) && rest.len() == 1 => {
-            out.push(Some(first));
-            Some(())
-        }
-        text if text.starts_with('-') || !text.contains(['/', '.']) => None,
-        _ => {
-            out.push(Some(first));
-            Some(())
+        text => {
+            let is_file = !text.starts_with('-') && text.contains(['/', '.']);
+            let named = is_file || is_question(text) && rest.len() == 1;
+            named.then(|| out.push(Some(first)))
         }
     }
 }

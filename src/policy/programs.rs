@@ -181,23 +181,14 @@ impl Wrapper {
 
     /// The value of `-c` or `--command`, for those whose `-c` is a script.
     pub(super) fn script<'w>(&self, words: &'w [Word]) -> Option<&'w Word> {
-        if !matches!(
-            self.name,
-            "su" | "runuser" | "script" | "flock" | "npx" | "nix-shell" | "env"
-        ) {
-            return None;
-        }
-        let is_script = |word: &&Word| {
-            let text = word.text.as_str();
-            match self.name {
-                "env" => text == "-S" || text == "-vS",
-                _ => matches!(
-                    text,
-                    "-c" | "-qc" | "-lc" | "--command" | "--call" | "--run"
-                ),
+        let options = match self.name {
+            "env" => Words("-S -vS"),
+            "su" | "runuser" | "script" | "flock" | "npx" | "nix-shell" => {
+                Words("-c -qc -lc --command --call --run")
             }
+            _ => return None,
         };
-        let at = words.iter().position(|word| is_script(&word))?;
+        let at = words.iter().position(|word| options.contains(&word.text))?;
         words.get(at + 1)
     }
 }
