@@ -64,6 +64,7 @@ use std::process::ExitCode;
 
 /// The whole program.
 pub fn main() -> ExitCode {
+    crate::sys::thread::share_heap();
     let arguments = arguments();
     let code = Typed::read(&arguments, &variable).and_then(|typed| dispatch(&typed));
     ExitCode::from(code.unwrap_or_else(|error| usage(&error)))

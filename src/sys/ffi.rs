@@ -214,6 +214,8 @@ unsafe extern "C" {
     fn syscall(number: c_long, ...) -> c_long;
     #[cfg(target_os = "linux")]
     fn __errno_location() -> *mut c_int;
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn mallopt(parameter: c_int, value: c_int) -> c_int;
     #[cfg(target_os = "macos")]
     fn pipe(fds: *mut c_int) -> c_int;
     #[cfg(target_os = "macos")]
@@ -558,6 +560,16 @@ pub(super) fn try_lock(file: BorrowedFd<'_>) -> io::Result<bool> {
 /// As [`try_lock`], for a lock that several may have at once, and nobody beside the exclusive one.
 pub(super) fn try_lock_shared(file: BorrowedFd<'_>) -> io::Result<bool> {
     lock_now(file, 1)
+}
+
+/// All threads allocate from one heap. To be called before there are any.
+pub(super) fn share_heap() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        const M_ARENA_MAX: c_int = -8;
+        // SAFETY: two integers; glibc takes its own lock. It can only refuse, and then heaps stay as they are.
+        unsafe { mallopt(M_ARENA_MAX, 1) };
+    }
 }
 
 /// `how`: LOCK_SH or LOCK_EX, which have the same numbers on Linux and macOS.
