@@ -20,7 +20,7 @@ use std::path::Path;
 /// Files named; the others are counted.
 const NAMED: usize = 12;
 
-/// The files, and which of them count.
+/// What one command works with.
 pub(super) struct Scope {
     pub(super) typed: Typed,
     pub(super) paths: Paths,

@@ -12,8 +12,8 @@
 //! zcoder --modle         →   unknown flag `--modle`; the nearest is `--model`
 //! ```
 //!
-//! The last rows are settings that are no flags: they say more than fits on a command line, or nothing that changes from run to run. Only a
-//! settings file says them.
+//! `KEYS` has rows of the same kind for settings that are no flags: they say more than fits on a command line, or nothing that changes from
+//! run to run. Only a settings file says them.
 //!
 //! ```text
 //! {"command_wrapper": ["bwrap", "--bind", "/home/me", "/home/me"]}      every command of the model runs in it
