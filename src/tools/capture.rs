@@ -313,7 +313,7 @@ fn floor(text: &str, at: usize) -> usize {
 }
 
 /// The smallest character boundary at or above `at`.
-fn ceil(text: &str, at: usize) -> usize {
+pub(super) fn ceil(text: &str, at: usize) -> usize {
     (at..text.len())
         .find(|&at| text.is_char_boundary(at))
         .unwrap_or(text.len())

@@ -34,7 +34,7 @@ use crate::sys::Cancel;
 use crate::sys::process::{self, End, Next, Ran, Spec};
 use crate::text::{self, Utf8};
 
-use super::capture::{Capture, Captured, Kept};
+use super::capture::{Capture, Captured, Kept, ceil};
 use super::failed;
 use super::outputs::Outputs;
 
@@ -324,9 +324,7 @@ impl Live {
     fn feed(&mut self, bytes: &[u8]) {
         self.decoder.feed(bytes, &mut self.waiting);
         if self.waiting.len() > LIVE_BYTES {
-            let cut = (self.waiting.len() - LIVE_BYTES..=self.waiting.len())
-                .find(|&at| self.waiting.is_char_boundary(at))
-                .unwrap_or(0);
+            let cut = ceil(&self.waiting, self.waiting.len() - LIVE_BYTES);
             // From a line's beginning, if that is not far.
             let line_end = self.waiting[cut..]
                 .find('\n')
