@@ -161,8 +161,9 @@ impl Place {
         path.starts_with(&self.root) && !self.own.iter().any(|own| path.starts_with(own))
     }
 
-    /// Whether git, started in one of the folders, would take a folder for a repository that is none by its name: one with `HEAD`, `objects` and
-    /// `refs` in it. Whoever may write files there may name programs in its `config`.
+    /// Whether git, started in one of the folders, may take a folder for a repository that is none by its name: one with `HEAD` in it, and
+    /// `objects` and `refs` beside it or where its `commondir` says. Whoever may write files there may name programs in its `config`. A
+    /// `.git` in the same folder does not help: git passes by one that is no repository.
     pub(super) fn has_bare_repository(&self) -> bool {
         self.folders.iter().any(|folder| {
             let mut up = folder
@@ -170,11 +171,8 @@ impl Place {
                 .take_while(|above| above.starts_with(&self.root));
             let found = up.find_map(|folder| {
                 let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
-                match has(".git") {
-                    true => Some(false),
-                    false if has("HEAD") && has("objects") && has("refs") => Some(true),
-                    false => None,
-                }
+                let bare = has("HEAD") && (has("commondir") || has("objects") && has("refs"));
+                (bare || has(".git")).then_some(bare)
             });
             found == Some(true)
         })

@@ -26,6 +26,12 @@ pub(super) fn workspace() -> Temp {
     for file in ["HEAD", "config", "objects/x", "refs/x"] {
         temp.write(&format!("bare/{file}"), "");
     }
+    // Git takes these for repositories, too.
+    temp.write("linked/HEAD", "ref: refs/heads/main\n");
+    temp.write("linked/commondir", "../bare\n");
+    for file in ["HEAD", "config", "objects/x", "refs/x", ".git/x"] {
+        temp.write(&format!("beside/{file}"), "");
+    }
     symlink("/etc", temp.path().join("x=link")).expect("a link");
     symlink("src", temp.path().join("inner")).expect("a link");
     symlink("/", temp.path().join("out")).expect("a link");
