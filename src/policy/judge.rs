@@ -262,7 +262,8 @@ fn surprise(simple: &Simple, place: &Place, named: usize) -> Option<String> {
                 word.text
             ));
         }
-        if Some(at) == pattern {
+        // The shell may put files' names in the place of a pattern of its own.
+        if Some(at) == pattern && word.glob.is_none() {
             continue;
         }
         if let Some(piece) = place.leaves(word) {

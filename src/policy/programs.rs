@@ -353,7 +353,9 @@ fn given_to<'w>(name: &str, words: &'w [Word]) -> Option<&'w str> {
     let found = match name {
         "make" | "gmake" => words.iter().find(|word| sets_in_make(word)),
         // A name with a colon is a file on another machine, to which it logs in.
-        "tar" | "gtar" | "bsdtar" => words.iter().find(|word| word.text.contains(':')),
+        "tar" | "gtar" | "bsdtar" => words.iter().find(|word| {
+            word.text.contains(':') || word.glob.is_some() && !word.text.contains('/')
+        }),
         "cmake" => {
             let own = words.iter().take_while(|word| word.text != "--");
             let mut value = false;
@@ -448,7 +450,8 @@ fn sed(words: &[Word], from: usize) -> Option<&str> {
         };
         script_next = false;
         seen_script = true;
-        if is_script && !is_plain_sed(&word.text) {
+        // A variable, or the name of a file that a pattern finds, may hold `e` and `w`.
+        if is_script && !(word.is_literal() && is_plain_sed(&word.text)) {
             return Some(&word.text);
         }
     }

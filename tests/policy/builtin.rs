@@ -153,6 +153,11 @@ const ASKED: &[&str] = &[
     "sed -n 1p /etc/passwd",
     "sed -n '1e id' src/a.c",
     "sed -f src/a.c",
+    // The name of the folder, or of a file, would be part of the script: `s,x,/home/me/a,e;#,p`.
+    "sed -n \"s,x,$PWD,p\" src/a.c",
+    "cd src && sed -n -e \"s,x,$PWD,p\" a.c",
+    "sed -n s,x*,true,p src/a.c",
+    "sed -n -e s,x*,true,p src/a.c",
     "sed",
     "/bin/ls",
     "./ls",
