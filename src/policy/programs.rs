@@ -220,6 +220,8 @@ const EXEC_OPTIONS: &[Options] = &[
         --gpg-sign --signing-key"),
     options("rg", "fzL", "--pre --hostname-bin --search-zip --follow --file --ignore-file"),
     options("ag ack", "", "--pager --output --files-from --ackrc"),
+    options("shuf gshuf iconv", "o", "--output"),
+    options("yq", "i", "--inplace --in-place"),
     options("sort gsort", "oT", "--output --compress-program --temporary-directory --files0-from"),
     options("tar gtar bsdtar", "IFPTh", "--dereference --keep-directory-symlink --remove-files --recursive-unlink \
         --to-command --use-compress-program --checkpoint-action --rsh-command --rmt-command --info-script --new-volume-script \
@@ -270,7 +272,9 @@ pub(super) const GIT_VALUES: Words =
 /// Subcommands that run what their arguments say, or set what later ones run.
 #[rustfmt::skip] // a table
 const RUNNING: &[(&str, Words)] = &[
-    ("git", Words("config bisect filter-branch submodule difftool mergetool daemon instaweb maintenance hook credential")),
+    ("git", Words("config bisect filter-branch submodule difftool mergetool daemon instaweb maintenance hook credential \
+        remote-ext send-email")),
+    ("rustup", Words("run")),
     ("npm", Words("exec x config set explore init create")),
     ("pnpm", Words("exec dlx x config create")),
     ("yarn", Words("exec dlx config create node")),
@@ -292,11 +296,18 @@ pub(super) fn exec_option(words: &[Word], from: usize) -> Option<&str> {
     let rest = words.get(from..).unwrap_or(&[]);
     match name {
         "git" => {
-            if let Some(word) = git_global(words, from) {
+            let mut texts = rest.iter().map(|word| word.text.as_str());
+            let out = || texts.find(|text| stands_for(text, "--unsafe-paths"));
+            if let Some(word) = git_global(words, from).or_else(out) {
                 return Some(word);
             }
         }
         "sed" | "gsed" => return sed(words, from),
+        "uniq" | "guniq" | "xxd" => {
+            if let Some(file) = second_file(words, from) {
+                return Some(file);
+            }
+        }
         "tee" => {
             let file = rest.iter().find(|word| !word.text.starts_with('-'));
             return file.map(|word| word.text.as_str());
@@ -316,6 +327,11 @@ pub(super) fn exec_option(words: &[Word], from: usize) -> Option<&str> {
         return Some(word);
     }
     let row = EXEC_OPTIONS.iter().find(|row| row.names.contains(name))?;
+    let more = if name == "git" {
+        git_letters(words)
+    } else {
+        ""
+    };
     let first = from.max(1);
     let words = words.iter().enumerate().skip(first);
     let found = words
@@ -330,7 +346,7 @@ pub(super) fn exec_option(words: &[Word], from: usize) -> Option<&str> {
                 None if bare => word.text.as_str(),
                 Some(_) | None => "",
             };
-            letters.contains(|c| row.letters.contains(c))
+            letters.contains(|c| row.letters.contains(c) || more.contains(c))
                 || row
                     .words
                     .iter()
@@ -415,6 +431,41 @@ fn stands_for(word: &str, option: &str) -> bool {
         // `-fplugin=x`, `-Bdir`: joined values.
         None => option.len() > 2 && name.starts_with(option) && word.len() > name.len(),
     }
+}
+
+/// Letters of one subcommand of git, harmless with others: `-u PROGRAM`, `-c NAME=VALUE`, `-x COMMAND`, `-o FILE`.
+fn git_letters(words: &[Word]) -> &'static str {
+    let mut words = words.iter().skip(1).map(|word| word.text.as_str());
+    match words.find(|word| !word.starts_with('-')) {
+        Some("clone") => "cu",
+        Some("rebase") => "x",
+        Some("archive") => "o",
+        Some(_) | None => "",
+    }
+}
+
+/// `uniq IN OUT`: these write a file that no option names. A pattern may find two.
+fn second_file(words: &[Word], from: usize) -> Option<&str> {
+    // Options whose value is the next word.
+    let values = match base(&words.first()?.text) {
+        "xxd" => Words("-c -cols -g -groupsize -l -len -n -name -o -s -seek -R"),
+        _ => Words("-f -s -w --skip-fields --skip-chars --check-chars"),
+    };
+    let (mut files, mut dashes) = (0, false);
+    let mut words = words.iter().enumerate().skip(1);
+    while let Some((at, word)) = words.next() {
+        let text = word.text.as_str();
+        if dashes || text == "-" || !text.starts_with('-') {
+            files += 1 + usize::from(word.glob.is_some());
+            if files > 1 && at >= from {
+                return Some(text);
+            }
+        } else if values.contains(text) {
+            words.next();
+        }
+        dashes |= text == "--";
+    }
+    None
 }
 
 fn git_global(words: &[Word], from: usize) -> Option<&str> {
