@@ -20,17 +20,21 @@ const SHELL: &str = "shells run it when they start or enter the folder";
 const SSH: &str = "ssh keys and settings decide who may log in where";
 const EDITOR: &str = "editors run programs named in their settings";
 const CI: &str = "build servers run it, often with secrets";
+const BUILD: &str = "cargo runs programs named in it, whatever it is asked for";
 const MCP: &str = "agents start programs named in it";
 const GUIDANCE: &str = "agents take it as instructions";
 const OWN: &str = "it holds this project's settings for zcoder";
 
 /// Folders: everything below them, and the name itself.
 const FOLDERS: &[(Words, &str)] = &[
-    (Words(".git .hg .husky"), GIT),
+    (Words(".git .hg .svn .jj .husky"), GIT),
     (Words(".ssh"), SSH),
     (Words(".vscode .idea .zed .devcontainer"), EDITOR),
     (Words(".circleci .buildkite .woodpecker .ci"), CI),
-    (Words(".agents .claude .codex .cursor .gemini"), GUIDANCE),
+    (
+        Words(".agents .claude .codex .cursor .gemini .windsurf .roo .kiro .junie .opencode"),
+        GUIDANCE,
+    ),
     (Words(".zcoder"), OWN),
 ];
 
@@ -41,18 +45,26 @@ const PAIRS: &[(Words, &str)] = &[
         CI,
     ),
     (Words(".config/fish"), SHELL),
-    (Words(".github/copilot-instructions.md"), GUIDANCE),
+    (Words(".cargo/config .cargo/config.toml"), BUILD),
+    (
+        Words(
+            ".github/copilot-instructions.md .github/instructions .github/prompts .github/agents",
+        ),
+        GUIDANCE,
+    ),
 ];
 
 /// Files.
 const FILES: &[(Words, &str)] = &[
     (
-        Words(".gitmodules .gitattributes .gitconfig .pre-commit-config.yaml"),
+        Words(
+            ".gitmodules .gitattributes .gitconfig .pre-commit-config.yaml lefthook.yml .lefthook.yml",
+        ),
         GIT,
     ),
     (
         Words(
-            ".envrc .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout \
+            ".envrc .direnvrc mise.toml .mise.toml .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout \
              .kshrc .cshrc .tcshrc .login .inputrc .xprofile",
         ),
         SHELL,
@@ -64,6 +76,7 @@ const FILES: &[(Words, &str)] = &[
         ),
         CI,
     ),
+    (Words(".exrc .nvimrc .nvim.lua .dir-locals.el"), EDITOR),
     (Words(".mcp.json mcp.json"), MCP),
     (
         Words(
@@ -77,7 +90,15 @@ const FILES: &[(Words, &str)] = &[
 pub(super) fn reason(path: &str) -> Option<&'static str> {
     let path = path.to_ascii_lowercase();
     let names: Vec<&str> = path.split('/').collect();
-    let folder = names.iter().find_map(|name| look_up(FOLDERS, name));
+    // `server.git` is a repository without files.
+    let bare = names
+        .iter()
+        .any(|name| name.ends_with(".git"))
+        .then_some(GIT);
+    let folder = names
+        .iter()
+        .find_map(|name| look_up(FOLDERS, name))
+        .or(bare);
     let mut pairs = names.windows(2).map(|two| two.join("/"));
     let pair = pairs.find_map(|pair| look_up(PAIRS, &pair));
     let file = names.last().and_then(|name| look_up(FILES, name));

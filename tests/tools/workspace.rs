@@ -475,12 +475,18 @@ fn protected_paths_say_why() {
         ".git",
         "x/.gitmodules",
         ".husky/pre-push",
+        "server.git/hooks/update",
+        ".jj/repo/config.toml",
+        ".svn/x",
+        "lefthook.yml",
     ] {
         check(path, GIT);
     }
     for path in [
         ".envrc",
         "a/.envrc",
+        ".direnvrc",
+        "mise.toml",
         ".bashrc",
         "home/.zshrc",
         ".profile",
@@ -505,12 +511,20 @@ fn protected_paths_say_why() {
         ".cursorrules",
         ".github/copilot-instructions.md",
         ".agents/skills/x/SKILL.md",
+        ".github/instructions/c.instructions.md",
+        ".roo/rules/x.md",
     ] {
         check(path, GUIDANCE);
     }
     check(
         ".ssh/config",
         Some("ssh keys and settings decide who may log in where"),
+    );
+    const CARGO: Option<&str> = Some("cargo runs programs named in it, whatever it is asked for");
+    check("sub/.cargo/config.toml", CARGO);
+    check(
+        ".exrc",
+        Some("editors run programs named in their settings"),
     );
     check(".mcp.json", Some("agents start programs named in it"));
     check(
@@ -526,6 +540,8 @@ fn protected_paths_say_why() {
     for path in [
         "src/git/main.rs",
         ".gitignore",
+        "src/digit",
+        "cargo/config.toml",
         ".github/README.md",
         "bashrc",
         "docs/workflows/x",
