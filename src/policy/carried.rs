@@ -17,11 +17,15 @@
 
 use super::programs::{self, GIT_VALUES, Wrapper};
 use super::shell::{self, Join, RedirectKind, Simple, Word, base};
+use crate::text::Words;
 
 /// Nesting of `sh -c`, `eval` and the like that is followed.
 pub(super) const DEPTH: usize = 4;
 /// Bytes of scripts in all: a script may be carried by many words, each of which could begin it.
 const BUDGET: usize = 4 * shell::MAX_BYTES;
+
+/// Options of find that choose by name.
+pub(super) const BY_NAME: Words = Words("-name -iname -path -ipath -wholename -regex -iregex");
 
 /// Wrappers around wrappers, places where a command may begin, `-exec`s of one find: no honest command has more.
 const MANY: usize = 16;
@@ -196,10 +200,16 @@ impl Walk<'_> {
                 RedirectKind::Write | RedirectKind::Duplicate => {}
             }
         }
-        match around.before.map(printed) {
-            Some(Some(words)) => self.script(&joined(words), around),
-            Some(None) => self.unknown(),
-            None => {}
+        let Some(before) = around.before else {
+            return;
+        };
+        let cat = before.words.len() == 1 && before.words[0].text == "cat";
+        match (printed(before), &before.redirects[..]) {
+            (Some(words), _) => self.script(&joined(words), around),
+            (None, [here]) if cat && here.kind == RedirectKind::Here => {
+                self.script_word(&here.target, around);
+            }
+            (None, _) => self.unknown(),
         }
     }
 
@@ -214,9 +224,21 @@ impl Walk<'_> {
         if wrapper.name == "env" && words.iter().any(splits) {
             // It has quotes and escapes of its own.
             self.unknown();
+            let joined = |word: &Word| {
+                let options = ["-S", "-vS", "--split-string="];
+                let mut found = options.iter().map(|option| word.text.strip_prefix(option));
+                found.find_map(|script| {
+                    script
+                        .filter(|script| !script.is_empty())
+                        .map(str::to_string)
+                })
+            };
+            if let Some(script) = words.iter().find_map(joined) {
+                self.script(&script, around);
+            }
         }
         let fed = match wrapper.name {
-            "xargs" | "parallel" => around.before.and_then(printed).unwrap_or(&[]),
+            "xargs" | "parallel" => around.before.and_then(listed).unwrap_or(&[]),
             _ => &[],
         };
         let (at, sure) = wrapper.command(words);
@@ -246,10 +268,7 @@ impl Walk<'_> {
 
     /// Each `-exec … ;` of find; its folders are what the command works on.
     fn find(&mut self, words: &[Word], around: Around<'_>) {
-        let follows = |word: &&Word| matches!(word.text.as_str(), "-H" | "-L" | "-P");
-        let folders = &words[1 + words[1..].iter().take_while(follows).count()..];
-        let is_folder = |word: &&Word| !word.text.starts_with(['-', '(', '!']);
-        let folders = &folders[..folders.iter().take_while(is_folder).count()];
+        let folders = folders(words);
         let mut many = 0;
         for (at, word) in words.iter().enumerate() {
             if matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
@@ -318,6 +337,23 @@ fn is_command_option(word: &Word) -> bool {
 fn operand_after(words: &[Word], at: usize) -> Option<&Word> {
     let mut rest = words[at + 1..].iter();
     rest.find(|word| !word.text.starts_with(['-', '+']))
+}
+
+/// Where a find begins.
+fn folders(words: &[Word]) -> &[Word] {
+    let follows = |word: &&Word| matches!(word.text.as_str(), "-H" | "-L" | "-P");
+    let folders = &words[1 + words[1..].iter().take_while(follows).count()..];
+    let is_folder = |word: &&Word| !word.text.starts_with(['-', '(', '!']);
+    &folders[..folders.iter().take_while(is_folder).count()]
+}
+
+/// What `xargs` gets: the words of `echo`, and where a find begins that does not choose by name.
+fn listed(before: &Simple) -> Option<&[Word]> {
+    let chooses = |word: &Word| BY_NAME.contains(&word.text);
+    match before.words.first()?.text.as_str() {
+        "find" if !before.words.iter().any(chooses) => Some(folders(&before.words)),
+        _ => printed(before),
+    }
 }
 
 /// What `echo` or `printf` with known words prints.

@@ -97,7 +97,7 @@ const WELL_KNOWN: Words =
     Words("sudo doas env nohup timeout nice ionice setsid stdbuf time xargs command exec");
 
 /// Shells: `-c` is followed by a script, a word without dash is one, and without either it is read from standard input.
-const SHELLS: Words = Words("sh bash zsh dash ksh mksh ash yash fish rbash");
+const SHELLS: Words = Words("sh bash zsh dash ksh mksh ash yash fish rbash csh tcsh");
 
 /// Programs that run whatever their arguments or their input say.
 #[rustfmt::skip] // a table

@@ -90,6 +90,15 @@ fn patterns_that_stand_for_everything() {
         "$HOME/.*",
         "\"$PWD\"/*",
         "~/?*",
+        "/{bin,etc}",
+        "/usr/{*,.*}",
+        "/usr/**/*",
+        "./**/*",
+        "[[:alnum:]]*",
+        "/proc/self/root/",
+        "/proc/1/root/etc",
+        "/proc/self/cwd/",
+        "~root",
     ] {
         stops(&format!("rm -rf {target}"), &rm(&target.replace('"', "")));
     }
@@ -101,6 +110,9 @@ fn patterns_that_stand_for_everything() {
         "build*",
         "/etc/*.bak",
         "~/x/*",
+        "/tmp/{a,b}",
+        "/proc/self/root/tmp/x",
+        "~rooter",
     ] {
         assert_eq!(danger(&format!("rm -rf {target}")), None, "{target}");
     }
@@ -119,6 +131,21 @@ fn what_is_handed_on_to_a_command() {
         "find ~ -execdir chmod 777 {} +",
         "chmod of ~ reaches far too much",
     );
+    stops(
+        "printf '/\\n' | xargs rm -rf",
+        "rm of / reaches far too much",
+    );
+    stops("find / -type f -print0 | xargs -0 rm -f", rm);
+    stops("find . -type f | xargs rm", "rm of . reaches far too much");
+    stops("cat <<E | sh\nrm -rf /\nE", rm);
+    stops("csh -c 'rm -rf /'", rm);
+    stops("env -S'rm -rf /'", rm);
+    stops("env --split-string='rm -rf /'", rm);
+    stops("wipefs --al x", "wipefs -a destroys what is on a disk");
+    stops("mke2fs x", "mke2fs destroys what is on a disk");
+    stops("function f { f|f& }; f", "it is a fork bomb");
+    stops("cd /dev && cat x > sda", "it redirects onto the device sda");
+    stops("cd /dev; dd of=sda", "dd writes onto the device sda");
     stops("echo 'rm -rf /' | sh", rm);
     stops("printf 'rm -rf /' | sudo bash -s", rm);
     stops("sh <<E\nrm -rf /\nE", rm);
@@ -146,6 +173,13 @@ fn what_is_handed_on_to_a_command() {
         "find . -name '*.o' -delete",
         "find src -exec rm {} +",
         "echo x | xargs rm -rf",
+        "find / -name core | xargs rm",
+        "find /var/log -mtime +7 | xargs rm",
+        "find src | xargs rm",
+        "cat x <<E | sh\nrm -rf /\nE",
+        "cd /dev && cat x > null",
+        "dd of=sda",
+        "f { f|f& }; f",
         "cat x | sh",
         "cp /dev/sda image",
         "echo 'rm -rf /' | cat",
