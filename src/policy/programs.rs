@@ -114,7 +114,7 @@ pub(super) const SUBCOMMANDS: Words = Words("git hg svn jj gh glab cargo rustup 
 
 /// Programs for which no rule is offered: a person who wants one writes it down.
 pub(super) const DESTRUCTIVE: Words = Words(
-    "rm rmdir unlink mv cp ln install dd tee truncate shred chmod chown chgrp kill pkill killall \
+    "rm rmdir unlink mv cp ln install dd tee truncate shred patch chmod chown chgrp kill pkill killall \
     curl wget scp sftp rsync ftp telnet mount umount reboot shutdown poweroff halt export unset unalias readonly local declare \
     typeset set shopt hash enable ulimit umask read getopts shift wait exit return break continue fg bg jobs history fc bind \
     complete printf test [ let",
@@ -216,7 +216,7 @@ const EXEC_OPTIONS: &[Options] = &[
     options("grep egrep fgrep zgrep", "R", "--dereference-recursive"),
     options("fd fdfind", "xXL", "--exec --exec-batch --follow"),
     options("git", "O", "--output --open-files-in-pager --ext-diff --textconv --upload-pack --receive-pack --exec --extcmd \
-        --tool --config --template --no-index --tree-filter --index-filter --msg-filter --env-filter --command --strategy \
+        --tool --config --template --no-index --tree-filter --index-filter --msg-filter --separate-git-dir --env-filter --command --strategy \
         --gpg-sign --signing-key"),
     options("rg", "fzL", "--pre --hostname-bin --search-zip --follow --file --ignore-file"),
     options("ag ack", "", "--pager --output --files-from --ackrc"),
@@ -231,7 +231,7 @@ const EXEC_OPTIONS: &[Options] = &[
     options("rsync", "e", "--rsh --rsync-path --files-from --password-file --log-file --write-batch"),
     options("scp sftp ssh", "oFSJDi", ""),
     options("curl", "oOKTJFDc", "--output --remote-name --remote-name-all --config --upload-file --form --dump-header \
-        --cookie-jar --output-dir --remote-header-name --trace --trace-ascii --stderr --engine --netrc-file"),
+        --cookie-jar --output-dir --remote-header-name --trace --trace-ascii --libcurl --hsts --alt-svc --etag-save --stderr --engine --netrc-file"),
     options("wget", "OoaiPex", "--output-document --output-file --append-output --input-file --directory-prefix --execute \
         --use-askpass --post-file --body-file --config --warc-file"),
     options("make gmake", "fEI", "--eval --file --makefile --include-dir"),
@@ -239,16 +239,17 @@ const EXEC_OPTIONS: &[Options] = &[
     options("ctest", "", "-S -SP -SV -D -T -M --script --script-new-process --build-and-test --test-command --build-exe-dir \
         --dashboard --output-log -O --output-junit"),
     options("ninja", "f", "--file"),
-    options("cargo", "Z", "--config"),
+    options("cargo", "Z", "--config --open"),
     options("go", "", "-exec -toolexec -vettool -overlay -modfile --exec --toolexec --vettool --overlay -o"),
     options("npm pnpm yarn", "", "--script-shell --prefix --node-options --userconfig --globalconfig --shell --cwd"),
     options("pip pip3 uv", "", "--python --log --index-url --extra-index-url --find-links --target --prefix --root"),
     options("gcc g++ cc c++ clang clang++", "B", "-wrapper -fplugin -specs --specs -Xclang -load -fuse-ld"),
     options("man", "PHC", "--pager --html --config-file --preprocessor"),
-    options("less more most", "ok", "--log-file --lesskey-file --LOG-FILE"),
+    options("less more most", "ok", "--log-file --lesskey-file --lesskey-src --lesskey-content --LOG-FILE"),
     options("tree", "ol", ""),
     options("ls", "L", "--dereference"),
     options("du", "L", "--dereference --files0-from"),
+    options("wc", "", "--files0-from"),
     options("pytest py.test", "", "--rootdir --basetemp --log-file --junitxml --junit-xml"),
     options("pre-commit", "c", "--config"),
     options("gh", "", "--editor --web"),
@@ -368,6 +369,15 @@ const CMAKE_ENDINGS: Words = Words(
 fn given_to<'w>(name: &str, words: &'w [Word]) -> Option<&'w str> {
     let found = match name {
         "make" | "gmake" => words.iter().find(|word| sets_in_make(word)),
+        // `@x` is a file that is sent.
+        "curl" => {
+            let sends = |text: &str| {
+                text.starts_with(['@', '<']) || text.contains("=@") || text.starts_with("-d@")
+            };
+            words.iter().find(|word| sends(&word.text))
+        }
+        // `-ldflags=-extld=x`: programs of the linker.
+        "go" => words.iter().find(|word| word.text.contains("-ext")),
         // A name with a colon is a file on another machine, to which it logs in.
         "tar" | "gtar" | "bsdtar" => words.iter().find(|word| {
             word.text.contains(':') || word.glob.is_some() && !word.text.contains('/')
