@@ -48,33 +48,33 @@ impl Request {
                 continue;
             };
             let seq = entry.seq;
-            match (entry.record, begun) {
-                (Record::TurnStarted { turn: number, .. }, _) => {
+            match entry.record {
+                Record::TurnStarted { turn: number, .. } => {
                     last = TurnId(last.0.max(number.0));
                     let wanted = turn.is_none_or(|turn| turn == number);
                     begun = wanted.then_some((number, seq));
                 }
-                (Record::Message(Message::User { text }), Some((turn, at))) if seq == at + 1 => {
-                    found = Some(Request {
-                        turn,
-                        // The header stands before the first turn.
-                        before: at.saturating_sub(1),
-                        text,
-                        goal: None,
-                        waited: None,
-                    });
+                Record::Message(Message::User { text }) => {
+                    if let Some((turn, at)) = begun.filter(|(_, at)| seq == at + 1) {
+                        found = Some(Request {
+                            turn,
+                            // The header stands before the first turn.
+                            before: at.saturating_sub(1),
+                            text,
+                            goal: None,
+                            waited: None,
+                        });
+                    }
                 }
-                (Record::Settled { id, .. }, Some((_, at))) if seq == at + 2 => {
-                    found = found.map(|request| Request {
-                        waited: Some(id),
-                        ..request
-                    });
+                Record::Settled { id, consumed: true } => {
+                    if let Some(request) = right_before(&mut found, seq) {
+                        request.waited = Some(id);
+                    }
                 }
-                (Record::Goal(goal), Some((_, at))) if seq == at + 2 => {
-                    found = found.map(|request| Request {
-                        goal: Some(goal),
-                        ..request
-                    });
+                Record::Goal(goal) => {
+                    if let Some(request) = right_before(&mut found, seq) {
+                        request.goal = Some(goal);
+                    }
                 }
                 _ => {}
             }
@@ -89,4 +89,9 @@ impl Request {
             log.append(Record::Settled { id, consumed });
         }
     }
+}
+
+/// The request, if this record follows it: of another turn, it says nothing of this one.
+fn right_before(found: &mut Option<Request>, seq: u64) -> Option<&mut Request> {
+    found.as_mut().filter(|request| seq == request.before + 3)
 }

@@ -3,7 +3,7 @@
 use super::kit::{Kit, header, receipt, title, turn, two_requests, user};
 use crate::support::run::standin;
 use std::fs;
-use zcoder::protocol::{Goal, GoalState, Pending, Status, Way};
+use zcoder::protocol::{Goal, GoalState, Message, Note, Pending, Status, Way};
 use zcoder::session::{Passed, Record, SessionId};
 
 /// All records of a session.
@@ -164,6 +164,66 @@ fn turns_without_a_request_are_passed_over_and_a_goal_is_set_again() {
     let new = records(&kit, &ids(&kit)[0]);
     assert_eq!(last_turn(&new)[1..3], set[3..5]);
     assert!(kit.temp.path().join("ws/x.txt").exists());
+}
+
+#[test]
+fn what_a_later_turn_or_a_drop_says_is_not_of_the_request() {
+    let server = standin(None);
+    let host = server.address().to_string();
+    let kit = Kit::new();
+    let goal = |state| {
+        Record::Goal(Goal {
+            objective: "create x.txt with y".to_string(),
+            limit: None,
+            tokens: 0,
+            rejections: 0,
+            state,
+            reason: String::new(),
+            feedback: String::new(),
+        })
+    };
+    let resumed = Record::Message(Message::Note {
+        note: Note::Goal,
+        text: "The user resumed the goal.".to_string(),
+    });
+    let dropped = Record::Settled {
+        id: "m1".to_string(),
+        consumed: false,
+    };
+    let waiting = Record::Accepted(Pending {
+        id: "m1".to_string(),
+        way: Way::Queue,
+        text: "list files".to_string(),
+    });
+    let old = kit.session(
+        1,
+        &[
+            header(1),
+            title("t"),
+            goal(GoalState::Paused),
+            waiting,
+            turn(1, "t"),
+            user("read a.txt"),
+            dropped,
+            receipt(1, Status::Done),
+            turn(2, "t"),
+            resumed,
+            goal(GoalState::Running),
+            receipt(2, Status::Cancelled),
+        ],
+    );
+    let ran = kit.run(&["-r", &old, "-p", "/retry", "--host", &host]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let new = records(&kit, &ids(&kit)[0]);
+    assert_eq!(last_turn(&new)[1], user("read a.txt"));
+    let goes_on = |record: &Record| matches!(record, Record::Goal(_) | Record::Settled { .. });
+    assert!(!last_turn(&new).iter().any(goes_on), "{new:?}");
+    assert!(!kit.temp.path().join("ws/x.txt").exists());
+    assert!(
+        ran.err.contains("1 message of an earlier run"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]
