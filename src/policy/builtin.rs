@@ -96,11 +96,14 @@ pub(super) fn neutral(simple: &Simple, place: &Place) -> Option<&'static str> {
             (arguments.len() <= 1 && arguments.iter().all(number)).then_some("changes nothing")
         }
         "sed" => prints_lines(simple, place).then_some("only reads the workspace"),
+        "find" if place.has_closed() => None,
         "find" => lists_names(arguments, place).then_some("only reads the workspace"),
         "set" => is_strict_mode(arguments).then_some("changes nothing"),
         other => {
             let reader = READERS.iter().find(|reader| reader.name == other)?;
-            reads_inside(reader, arguments, place)
+            let goes_on =
+                place.has_closed() && arguments.iter().any(|word| is_recursive(reader, word));
+            reads_inside(reader, arguments, place).filter(|_| !goes_on)
         }
     }
 }
@@ -224,15 +227,20 @@ fn reads_inside(reader: &Reader, arguments: &[Word], place: &Place) -> Option<&'
     }
     let reads_files = !files.is_empty()
         || reader.name == "ls"
-        || reader.name == "grep" && arguments.iter().any(is_recursive);
+        || arguments.iter().any(|word| is_recursive(reader, word));
     Some(match reads_files {
         true => "only reads the workspace",
         false => "only reads what it is given",
     })
 }
 
-/// `grep -r` without a file reads the current folder.
-fn is_recursive(word: &Word) -> bool {
-    word.text == "--recursive"
-        || word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('r')
+/// `grep -r` without a file reads the current folder, `ls -R` what lies below it.
+fn is_recursive(reader: &Reader, word: &Word) -> bool {
+    let letter = match reader.name {
+        "grep" => 'r',
+        "ls" => 'R',
+        _ => return false,
+    };
+    let letters = word.text.strip_prefix('-').unwrap_or("");
+    letters == "-recursive" || !letters.starts_with('-') && letters.contains(letter)
 }

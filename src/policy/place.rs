@@ -178,6 +178,11 @@ impl Place {
         })
     }
 
+    /// Whether something closed lies in the workspace, where a program that goes through folders comes to it.
+    pub(super) fn has_closed(&self) -> bool {
+        self.own.iter().any(|own| own.starts_with(&self.root))
+    }
+
     /// Where `cd` leads from each folder: absolute, tidy.
     pub(super) fn changed(&self, target: &str) -> Vec<PathBuf> {
         let to = |folder: &PathBuf| tidy(&folder.join(target));

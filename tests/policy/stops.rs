@@ -231,5 +231,23 @@ fn our_own_folders_are_outside_even_inside() {
         Verdict::Allowed(_)
     ));
     policy.close(vec![PathBuf::from("/home/me/.config/zcoder")]);
-    assert!(matches!(policy.command(inside), Verdict::Ask(_)));
+    assert!(matches!(policy.command(inside.clone()), Verdict::Ask(_)));
+    // What goes through folders comes to it, too.
+    for (text, asks) in [
+        ("grep -rn key", true),
+        ("grep --recursive key .", true),
+        ("ls -aR", true),
+        ("ls --recursive", true),
+        ("find . -type f", true),
+        ("ls -a", false),
+        ("ls -r", false),
+        ("grep -n key src/a.c", false),
+        ("cat src/a.c", false),
+    ] {
+        let found = policy.command(Command {
+            text: text.to_string(),
+            ..inside.clone()
+        });
+        assert_eq!(matches!(found, Verdict::Ask(_)), asks, "{text}");
+    }
 }
