@@ -196,6 +196,10 @@ impl<'a> Commit<'a> {
         };
         current(file, Look::Last).map_err(|MovedOn| moved_on(file))?;
         stopped.map_err(failed)?;
+        // What was there before was opened just now, and that looks for links as well.
+        if let (None, Some(folder)) = (&file.before, file.path.full().parent()) {
+            no_link(folder).map_err(failed)?;
+        }
         match (self.staged[i].take(), &file.before) {
             (Some(staged), Some(_)) => staged.replace().map_err(failed),
             (Some(staged), None) => staged.create().map_err(failed),
@@ -388,12 +392,7 @@ impl Folders {
                 Err(error) => return Err(error),
             }
         }
-        match fs::canonicalize(parent)? == parent {
-            true => Ok(()),
-            false => Err(io::Error::other(
-                "a folder on the way was exchanged for a link",
-            )),
-        }
+        no_link(parent)
     }
 
     /// After a failure: takes away what was made, as far as it is still empty.
@@ -402,6 +401,16 @@ impl Folders {
             // Not empty any more, or gone: then it is not ours to remove.
             let _ = fs::remove_dir(folder);
         }
+    }
+}
+
+/// Whether the folder, which had no link on the way, still has none.
+fn no_link(folder: &Path) -> io::Result<()> {
+    match fs::canonicalize(folder)? == folder {
+        true => Ok(()),
+        false => Err(io::Error::other(
+            "a folder on the way was exchanged for a link",
+        )),
     }
 }
 
@@ -521,6 +530,32 @@ mod tests {
         let folder = Folder::new(OLD);
         assert_eq!(commit(&folder, &mut |_| Ok(())), Ok(()));
         check(&folder, &[("a", "new A"), ("b", "new"), ("d", "new D")]);
+    }
+
+    #[test]
+    fn a_folder_that_is_exchanged_for_a_link_is_not_written_through() {
+        let folder = Folder::new(&[]);
+        let (root, outside) = (folder.0.join("root"), folder.0.join("outside"));
+        fs::create_dir_all(root.join("d")).unwrap();
+        let workspace = Workspace::open(&root, Vec::new()).unwrap();
+        let path = workspace.resolve("d/new", Purpose::Write).unwrap();
+        let new = Splice {
+            range: 0..0,
+            new: b"new".to_vec(),
+        };
+        let edits = [FileEdit::spliced(path, None, vec![new])];
+        let mut commit = Commit::new(&edits).unwrap();
+        commit.stage().unwrap();
+        // The temporary file goes along, so only the link tells.
+        let mut exchange = |_: usize| {
+            fs::rename(root.join("d"), &outside)?;
+            std::os::unix::fs::symlink(&outside, root.join("d"))
+        };
+        assert_eq!(
+            commit.publish(&mut exchange).map(|_| ()).unwrap_err(),
+            "`d/new` was not changed, it could not be written: a folder on the way was exchanged for a link. Try once more; if it fails again, tell the user."
+        );
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     }
 
     #[test]
