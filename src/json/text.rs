@@ -35,11 +35,14 @@ impl<'a> Text<'a> {
             decode(self.raw, &mut out);
             // Looked at once and not run by run: that is faster where escapes are many.
             Cow::Owned(
-                String::from_utf8(out)
-                    .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()),
+                simd::into_utf8(out)
+                    .unwrap_or_else(|bad| String::from_utf8_lossy(&bad).into_owned()),
             )
         } else {
-            String::from_utf8_lossy(self.raw)
+            match simd::utf8(self.raw) {
+                Some(text) => Cow::Borrowed(text),
+                None => String::from_utf8_lossy(self.raw),
+            }
         }
     }
 
@@ -114,6 +117,8 @@ pub(super) fn decode(raw: &[u8], out: &mut Vec<u8>) {
     out.reserve(raw.len());
     unescape(raw, |piece| match piece {
         Piece::Run(run) => out.extend_from_slice(run),
+        // Nearly all of them are ends of lines and quotes.
+        Piece::Character(character) if character.is_ascii() => out.push(character as u8),
         Piece::Character(character) => {
             out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         }

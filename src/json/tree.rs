@@ -25,6 +25,7 @@
 use super::text::decode;
 use super::token::{Failed, Lexeme, Tokens};
 use super::{Cause, Error, Kind, MAX_TREE_BYTES, Number, Token, write};
+use crate::sys::simd;
 use std::fmt;
 use std::ops::Range;
 
@@ -177,11 +178,11 @@ impl Tree {
 
     /// `None` if repairing makes a string too long.
     fn assemble(text: &[u8], decoded: Vec<u8>, mut nodes: Vec<Node>) -> Option<Tree> {
-        let decoded = match String::from_utf8(decoded) {
+        let decoded = match simd::into_utf8(decoded) {
             Ok(decoded) => decoded,
-            Err(e) => return Tree::repaired(text, e.as_bytes(), nodes),
+            Err(decoded) => return Tree::repaired(text, &decoded, nodes),
         };
-        let Ok(text) = std::str::from_utf8(text) else {
+        let Some(text) = simd::utf8(text) else {
             return Tree::repaired(text, decoded.as_bytes(), nodes);
         };
         if nodes.capacity() > nodes.len() + 64 {

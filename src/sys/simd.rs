@@ -118,6 +118,15 @@ pub fn utf8(bytes: &[u8]) -> Option<&str> {
     scalar::utf8(bytes)
 }
 
+/// As [`utf8`], for bytes that become the text; if they are none they come back.
+pub fn into_utf8(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
+    match utf8(&bytes) {
+        // SAFETY: `utf8` has just found them to be a text.
+        Some(_) => Ok(unsafe { String::from_utf8_unchecked(bytes) }),
+        None => Err(bytes),
+    }
+}
+
 /// Two bytes at their distances from a place: what a text is searched for first, when the whole of it would take longer to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {

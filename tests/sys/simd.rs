@@ -156,6 +156,8 @@ fn utf8_is_told_from_other_bytes_as_std_tells_it() {
     let check = |bytes: &[u8]| {
         let (ours, std) = (simd::utf8(bytes), std::str::from_utf8(bytes).ok());
         assert_eq!(ours, std, "{bytes:x?}");
+        let owned = simd::into_utf8(bytes.to_vec());
+        assert_eq!(owned.as_deref().ok(), std);
     };
     for first in borders {
         for second in borders {
