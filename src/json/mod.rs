@@ -32,7 +32,7 @@ pub use error::{Cause, Error, line_column};
 pub use field::{Field, FieldError};
 pub use number::Number;
 pub use scan::{Found, find_object};
-pub use text::Text;
+pub use text::{Text, unquote};
 pub use token::{Kind, Token, Tokens};
 pub use tree::{Items, Members, Tree, Value};
 pub use write::{Writer, quote, quote_str};

@@ -110,6 +110,35 @@ fn unescape(raw: &[u8], mut put: impl FnMut(Piece<'_>)) {
     }
 }
 
+/// A string that begins behind its opening quote, decoded while its end is looked for, and the bytes up to behind the closing one. `None`:
+/// it is none (RFC 8259 7), or has a `\\u` in it, and a tokenizer is to be asked.
+pub fn unquote(bytes: &[u8]) -> Option<(String, usize)> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    loop {
+        let run = simd::find_string_end(bytes, at);
+        out.extend_from_slice(&bytes[at..run]);
+        match bytes.get(run)? {
+            b'"' => {
+                let text = simd::into_utf8(out);
+                let text = text.unwrap_or_else(|bad| String::from_utf8_lossy(&bad).into_owned());
+                return Some((text, run + 1));
+            }
+            b'\\' => out.push(match bytes.get(run + 1)? {
+                b'n' => b'\n',
+                b't' => b'\t',
+                b'r' => b'\r',
+                b'b' => 8,
+                b'f' => 0xc,
+                letter @ (b'"' | b'\\' | b'/') => *letter,
+                _ => return None,
+            }),
+            _ => return None,
+        }
+        at = run + 2;
+    }
+}
+
 /// Appends a string without its escapes.
 #[inline(never)]
 pub(super) fn decode(raw: &[u8], out: &mut Vec<u8>) {

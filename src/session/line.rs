@@ -149,22 +149,31 @@ fn until_quote(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&text[..quote], &text[quote + 1..]))
 }
 
+/// What a hexadecimal digit as we write it stands for; 16 and more: it is none.
+const DIGITS: [u8; 256] = {
+    let mut digits = [u8::MAX; 256];
+    let mut value = 0;
+    while value < 16 {
+        digits[b"0123456789abcdef"[value] as usize] = value as u8;
+        value += 1;
+    }
+    digits
+};
+
 /// 64 digits as we write them.
 pub(super) fn from_hex(text: &str) -> Option<Hash> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
     let text = text.as_bytes();
     if text.len() != 64 {
         return None;
     }
-    let mut hash = [0; 32];
+    // No branch a digit: each line of a session has 64 of them.
+    let (mut hash, mut all) = ([0; 32], 0);
     for (byte, pair) in hash.iter_mut().zip(text.chunks_exact(2)) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        let (high, low) = (DIGITS[usize::from(pair[0])], DIGITS[usize::from(pair[1])]);
+        all |= high | low;
+        *byte = high << 4 | low;
     }
-    Some(hash)
+    (all < 16).then_some(hash)
 }
 
 /// Members that a line has whatever its kind.

@@ -1,77 +1,83 @@
-//! Messages of the user, the model and its tools, read straight from their lines. Most of a long session consists of them, and a tree for
-//! each would take half of the time of its replay. `line.rs` asks here first, and makes a tree where this is not enough.
+//! Messages of the user, the model and its tools, read straight from their lines, which `line.rs` wrote byte for byte like this. Most of a
+//! long session consists of them, and a tree for each would take half of the time of its replay. `line.rs` asks here first, and makes a
+//! tree where this is not enough.
 //!
 //! ```text
 //! {"seq":1,"prev":"5f0c…a9","at":"…","kind":"user","text":"make the test pass"}       User
 //! {"seq":1,"prev":"5f0c…a9","at":"…","kind":"user","text":"…","mood":"new"}           None: a member that we do not write
 //! ```
 //!
-//! Nothing is refused: a line with members missing, in another order, more of them or of another type is `line.rs`'s.
+//! Nothing is refused: a line with blanks, with members missing, in another order, more of them or of another type is `line.rs`'s, and so is
+//! one with `\\u` in it, which stands for controls.
 //!
 //! Invariant: what is read here is what `line.rs` would have read.
 
-use crate::json::{Token, Tokens, Tree};
+use crate::json::{Tree, unquote};
 use crate::protocol::{CallId, Message, ToolCall};
+use crate::sys::simd;
 use std::sync::Arc;
 
 /// The message of a line; `None`: it is something else, or written in another way.
 pub(super) fn read(line: &[u8]) -> Option<Message> {
-    let mut tokens = Tokens::new(line);
-    tokens.object().ok()?.then_some(())?;
-    // `seq`, `prev` and `at`.
-    for _ in 0..3 {
-        tokens.member().ok()??;
-        tokens.skip().ok()?;
-    }
-    tokens.member().ok()??;
-    let message = match tokens.string().ok()??.raw() {
-        b"user" => Message::User {
-            text: next_text(&mut tokens, "text")?,
-        },
-        b"tool" => Message::Tool {
-            call: CallId(next_text(&mut tokens, "call")?),
-            name: next_text(&mut tokens, "name")?,
-            text: next_text(&mut tokens, "text")?,
-        },
-        b"assistant" => Message::Assistant {
-            content: Arc::new(next_text(&mut tokens, "content")?),
-            thinking: Arc::new(next_text(&mut tokens, "thinking")?),
-            calls: next_calls(&mut tokens)?,
-        },
-        _ => return None,
-    };
-    match tokens.member() {
-        Ok(None) => tokens.end().ok().map(|()| message),
-        Ok(Some(_)) | Err(_) => None,
-    }
-}
-
-fn next_text(tokens: &mut Tokens<'_>, key: &str) -> Option<String> {
-    let named = tokens.member().ok()??.is(key);
-    let text = tokens.string().ok()??;
-    named.then(|| text.decode().into_owned())
-}
-
-fn next_calls(tokens: &mut Tokens<'_>) -> Option<Vec<ToolCall>> {
-    let mut calls = Vec::new();
-    if !tokens.member().ok()??.is("calls") || tokens.next() != Ok(Token::BeginArray) {
+    // `seq`, `prev` and `at` have no comma in them.
+    let comma = |from| simd::find_byte(line, b',', from) + 1;
+    let mut rest = Rest(line.get(comma(comma(comma(0)))..)?);
+    rest.skip(b"\"kind\":\"")?;
+    let message = if rest.skip(b"user\"").is_some() {
+        Message::User {
+            text: rest.text(b",\"text\":\"")?,
+        }
+    } else if rest.skip(b"tool\"").is_some() {
+        Message::Tool {
+            call: CallId(rest.text(b",\"call\":\"")?),
+            name: rest.text(b",\"name\":\"")?,
+            text: rest.text(b",\"text\":\"")?,
+        }
+    } else if rest.skip(b"assistant\"").is_some() {
+        Message::Assistant {
+            content: Arc::new(rest.text(b",\"content\":\"")?),
+            thinking: Arc::new(rest.text(b",\"thinking\":\"")?),
+            calls: rest.calls()?,
+        }
+    } else {
         return None;
+    };
+    (rest.0 == b"}").then_some(message)
+}
+
+/// What of a line was not read yet.
+struct Rest<'a>(&'a [u8]);
+
+impl Rest<'_> {
+    /// Only if it begins so.
+    fn skip(&mut self, beginning: &[u8]) -> Option<()> {
+        self.0 = self.0.strip_prefix(beginning)?;
+        Some(())
     }
-    loop {
-        match tokens.next() {
-            Ok(Token::EndArray) => return Some(calls),
-            Ok(Token::BeginObject) => {}
-            Ok(_) | Err(_) => return None,
+
+    /// The string whose opening quote ends `beginning`.
+    fn text(&mut self, beginning: &[u8]) -> Option<String> {
+        self.skip(beginning)?;
+        let (text, length) = unquote(self.0)?;
+        self.0 = &self.0[length..];
+        Some(text)
+    }
+
+    fn calls(&mut self) -> Option<Vec<ToolCall>> {
+        let mut calls = Vec::new();
+        self.skip(b",\"calls\":[")?;
+        while self.skip(b"]").is_none() {
+            if !calls.is_empty() {
+                self.skip(b",")?;
+            }
+            calls.push(ToolCall {
+                id: CallId(self.text(b"{\"id\":\"")?),
+                name: self.text(b",\"name\":\"")?,
+                arguments: Tree::parse(self.text(b",\"arguments\":\"")?.as_bytes()).ok()?,
+            });
+            self.skip(b"}")?;
         }
-        let call = ToolCall {
-            id: CallId(next_text(tokens, "id")?),
-            name: next_text(tokens, "name")?,
-            arguments: Tree::parse(next_text(tokens, "arguments")?.as_bytes()).ok()?,
-        };
-        if tokens.next() != Ok(Token::EndObject) {
-            return None;
-        }
-        calls.push(call);
+        Some(calls)
     }
 }
 
@@ -88,10 +94,7 @@ mod tests {
     fn a_message_is_read_as_from_a_tree_or_not_at_all() {
         let cases = [
             (true, r#""kind":"user","text":""}"#),
-            (
-                true,
-                r#""kind":"user","text":"a\nb \u00e9é \ud83e\udd80 \ud800 \\"}"#,
-            ),
+            (true, r#""kind":"user","text":"a\nb é🦀 \\\"\/\b\f\r\t\\"}"#),
             (
                 true,
                 r#""kind":"tool","call":"c1","name":"read_file","text":"1\tx"}"#,
@@ -104,7 +107,20 @@ mod tests {
                 true,
                 r#""kind":"assistant","content":"","thinking":"","calls":[{"id":"c1","name":"n","arguments":"{\"a\":[1]}"},{"id":"c2","name":"","arguments":"3"}]}"#,
             ),
-            (true, r#""kind":"user" , "text" : "blanks" }"#),
+            // What we do not write, or seldom.
+            (false, r#""kind":"user" , "text" : "blanks" }"#),
+            (
+                false,
+                r#""kind":"user","text":"\u00e9 \ud83e\udd80 \ud800"}"#,
+            ),
+            (
+                false,
+                r#""kind":"assistant","content":"","thinking":"","calls":[,{"id":"c1","name":"n","arguments":"{}"}]}"#,
+            ),
+            (
+                false,
+                r#""kind":"assistant","content":"","thinking":"","calls":[{"id":"c1","name":"n","arguments":"{}"},]}"#,
+            ),
             // Another kind, and what a newer version could write.
             (false, r#""kind":"system","text":"a"}"#),
             (false, r#""kind":"user"}"#),
