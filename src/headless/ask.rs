@@ -22,14 +22,18 @@
 //! of it can move the cursor (`text::visible`).
 
 use crate::protocol::{CommandPart, Decision, Offers, Question};
-use crate::sys::Cancel;
 use crate::sys::tty::Tty;
+use crate::sys::{Cancel, poll};
 use crate::text;
+use std::time::{Duration, Instant};
 
 /// Columns when the terminal does not say.
 const COLUMNS: u16 = 80;
 /// Fewer would wrap our own words.
 const MIN_COLUMNS: u16 = 40;
+
+/// How long the signal may take that says that the terminal went away.
+const HANG_UP: Duration = Duration::from_secs(1);
 
 /// Parts that are listed one by one; the whole text follows anyway.
 const PARTS: usize = 20;
@@ -46,18 +50,19 @@ pub fn ask(tty: &Tty, question: &Question, cancel: &Cancel) -> Option<Decision> 
         .and_then(|()| tty.discard_input())
         .and_then(|()| tty.write(&answers(question)))
         .and_then(|()| tty.read_line(cancel));
-    if !matches!(answer, Ok(Some(_))) {
-        // No Enter ended the line. Where the terminal is gone, nobody misses it.
-        let _ = tty.write("\n");
+    if let Ok(Some(line)) = answer {
+        return Some(read(&line, question));
     }
-    match answer {
-        Ok(Some(line)) => Some(read(&line, question)),
-        Ok(None) if cancel.is_cancelled() => None,
+    // No Enter ended the line.
+    let is_there = answer.is_ok() && tty.write("\n").is_ok();
+    if is_there {
         // End of input: somebody is there and does not want to answer.
-        Ok(None) => Some(Decision::Deny { reason: None }),
-        // The terminal went away.
-        Err(_) => Some(Decision::Nobody),
+        let deny = Decision::Deny { reason: None };
+        return (!cancel.is_cancelled()).then_some(deny);
     }
+    // The terminal went away. That comes as a signal too, which says more; only where nobody hears it the question has no answer.
+    let heard = poll::cancelled(cancel, Instant::now() + HANG_UP);
+    (!heard).then_some(Decision::Nobody)
 }
 
 /// The last line, behind which the answer is typed.

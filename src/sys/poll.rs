@@ -56,6 +56,12 @@ pub fn either(fd: BorrowedFd<'_>, cancel: &Cancel, deadline: Option<Instant>) ->
     wait_for(PollFd::readable_or_writable(fd), cancel, deadline)
 }
 
+/// Whether the switch is turned before the deadline.
+pub fn cancelled(cancel: &Cancel, deadline: Instant) -> bool {
+    let woken = wait_for(PollFd::nothing(), cancel, Some(deadline));
+    matches!(woken, Ok(Wake::Cancelled))
+}
+
 fn wait_for(wanted: PollFd, cancel: &Cancel, deadline: Option<Instant>) -> io::Result<Wake> {
     let mut fds = [wanted, PollFd::readable(cancel.as_fd())];
     until(&mut fds, deadline)?;
