@@ -233,14 +233,15 @@ fn settle(path: &Path) -> PathBuf {
     let parts: Vec<_> = path.components().collect();
     for end in (1..=parts.len()).rev() {
         let head: PathBuf = parts[..end].iter().collect();
+        // One question for what is not there, where following it takes one for each folder on the way.
+        let Ok(found) = head.symlink_metadata() else {
+            continue;
+        };
         if let Ok(real) = head.canonicalize() {
             let rest: PathBuf = parts[end..].iter().collect();
             return tidy(&real.join(rest));
         }
-        if head
-            .symlink_metadata()
-            .is_ok_and(|found| found.is_symlink())
-        {
+        if found.is_symlink() {
             // A link to nothing: what is written through it is made wherever it points.
             return PathBuf::from("/");
         }

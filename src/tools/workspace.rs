@@ -399,7 +399,9 @@ fn check_text(path: &str) -> Result<(), Refusal> {
 
 /// The real place of a path that need not exist: its deepest existing part canonical, the rest as it stands.
 fn settle(path: &Path) -> PathBuf {
-    for existing in path.ancestors() {
+    // One question for what is not there, where following it takes one for each folder on the way.
+    let there = |path: &&Path| fs::symlink_metadata(path).is_ok();
+    for existing in path.ancestors().filter(there) {
         if let Ok(canonical) = fs::canonicalize(existing) {
             let rest = path.strip_prefix(existing).unwrap_or(Path::new(""));
             // `join("")` would add a slash.
