@@ -22,7 +22,7 @@ use super::budget;
 use super::call;
 use super::decide::TurnEnd;
 use super::turn::{Engine, Flow, Turn};
-use super::worker::ChatJob;
+use super::worker::Ask;
 use crate::model::{self, Reply, RequestBody, Shape};
 use crate::protocol::{Event, Level, Message, Status, StopReason};
 use crate::session::Checkpoint;
@@ -352,41 +352,17 @@ impl Engine {
         body: &Arc<RequestBody>,
     ) -> Flow<Result<Reply, model::Error>> {
         turn.in_time()?;
-        let request = self.next_request();
-        let backend = self.backend.clone();
-        let conversation = self.open_one()?;
+        let meter = &self.open_one()?.meter;
         let bytes = body.len() as u64;
-        let chat = ChatJob {
+        let ask = Ask {
             shape: Arc::clone(shape),
             body: Arc::clone(body),
             // No call is wanted, so none is looked for in the text.
             offered: Vec::new(),
-            text_style: conversation.text_style,
-            request,
-            estimated_tokens: conversation.meter.estimate(bytes),
-            new_tokens: conversation.meter.new_tokens(bytes),
-            prompt_speed: conversation.meter.speed(),
-            backend,
-            cancel: turn.cancel.clone(),
+            tokens: meter.estimate(bytes),
+            new_tokens: meter.new_tokens(bytes),
         };
-        turn.summaries += 1;
-        let answer = self.exchange(turn, chat)?;
-        self.emit(match &answer {
-            Ok(reply) => {
-                turn.tally.replied(&reply.usage);
-                Event::Replied {
-                    request,
-                    usage: reply.usage,
-                    stop: reply.stop.clone(),
-                    recovered: false,
-                }
-            }
-            Err(error) => {
-                let reason = error.to_string();
-                Event::Discarded { request, reason }
-            }
-        });
-        Ok(answer)
+        self.ask_beside(turn, ask)
     }
 }
 

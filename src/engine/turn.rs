@@ -26,7 +26,7 @@ use super::meter::Meter;
 use super::prompt;
 use super::queue::{self, Queue};
 use super::receipt::Tally;
-use super::worker::{ChatJob, JobId, News, Touched, Worker};
+use super::worker::{Ask, ChatJob, JobId, News, Touched, Worker};
 use super::{Emit, Setup, TurnLimits};
 use crate::guidance::Guidance;
 use crate::model::{self, Backend, Loaded, Options, Reply, ToolStyle};
@@ -475,39 +475,63 @@ impl Engine {
 
     /// One request and what came of it.
     fn send(&mut self, turn: &mut Turn) -> Flow<(RequestId, u64, Result<Reply, model::Error>)> {
-        let request = self.next_request();
         let conversation = self.open_one()?;
         conversation.write();
-        let bytes = conversation.bytes();
-        let window = conversation.window;
-        let estimated_tokens = conversation.meter.estimate(bytes);
-        if estimated_tokens > window {
-            return Err(does_not_fit(estimated_tokens, window));
+        let (bytes, window) = (conversation.bytes(), conversation.window);
+        let tokens = conversation.meter.estimate(bytes);
+        if tokens > window {
+            return Err(does_not_fit(tokens, window));
         }
-        let chat = ChatJob {
+        let ask = Ask {
             shape: conversation.shape.clone(),
             body: conversation.body(),
             offered: conversation.offered(),
-            text_style: conversation.text_style,
-            request,
-            estimated_tokens,
+            tokens,
             new_tokens: conversation.meter.new_tokens(bytes),
-            prompt_speed: conversation.meter.speed(),
-            backend: self.backend.clone(),
-            cancel: turn.cancel.clone(),
         };
-        let answer = self.exchange(turn, chat)?;
+        let (request, answer) = self.exchange(turn, ask)?;
         Ok((request, bytes, answer))
     }
 
-    /// One chat, on a worker, to its end.
-    pub(super) fn exchange(
+    /// A request beside the turn, for a checkpoint or of a verifier: its reply is told and counted, and is nobody's history.
+    pub(super) fn ask_beside(
         &mut self,
         turn: &mut Turn,
-        chat: ChatJob,
+        ask: Ask,
     ) -> Flow<Result<Reply, model::Error>> {
-        let (job, request) = (self.next_job(), chat.request);
-        let estimated_tokens = chat.estimated_tokens;
+        turn.summaries += 1;
+        let (request, answer) = self.exchange(turn, ask)?;
+        self.emit(match &answer {
+            Ok(reply) => {
+                turn.tally.replied(&reply.usage);
+                replied(request, reply)
+            }
+            Err(error) => {
+                let reason = error.to_string();
+                Event::Discarded { request, reason }
+            }
+        });
+        Ok(answer)
+    }
+
+    /// One chat, on a worker, to its end.
+    fn exchange(
+        &mut self,
+        turn: &mut Turn,
+        ask: Ask,
+    ) -> Flow<(RequestId, Result<Reply, model::Error>)> {
+        let (job, request) = (self.next_job(), self.next_request());
+        let estimated_tokens = ask.tokens;
+        let backend = self.backend.clone();
+        let conversation = self.open_one()?;
+        let chat = ChatJob {
+            ask,
+            text_style: conversation.text_style,
+            request,
+            prompt_speed: conversation.meter.speed(),
+            backend,
+            cancel: turn.cancel.clone(),
+        };
         turn.tally.requests += 1;
         self.doing = Doing::Waiting;
         let work = move |inbox: &_| chat.run(job, inbox);
@@ -519,7 +543,7 @@ impl Engine {
         if let Ok(reply) = &answer {
             self.count_for_goal(estimated_tokens, &reply.usage);
         }
-        Ok(answer)
+        Ok((request, answer))
     }
 
     /// A reply gets on record, and on the disk. If it cannot, it counts as one that never came, but for the log.
@@ -551,12 +575,7 @@ impl Engine {
             self.emit(Event::Discarded { request, reason });
             return Err(end);
         }
-        self.emit(Event::Replied {
-            request,
-            usage: reply.usage,
-            stop: reply.stop.clone(),
-            recovered: reply.recovered,
-        });
+        self.emit(replied(request, reply));
         for note in &reply.notes {
             self.notice(Level::Info, note.clone());
         }
@@ -692,6 +711,15 @@ impl Engine {
     pub(super) fn next_ask(&mut self) -> AskId {
         self.ids.ask += 1;
         AskId(self.ids.ask)
+    }
+}
+
+fn replied(request: RequestId, reply: &Reply) -> Event {
+    Event::Replied {
+        request,
+        usage: reply.usage,
+        stop: reply.stop.clone(),
+        recovered: reply.recovered,
     }
 }
 

@@ -22,7 +22,7 @@ use super::decide::TurnEnd;
 use super::failure::{self, Remedy};
 use super::prompt;
 use super::turn::{Engine, Flow, Turn};
-use super::worker::ChatJob;
+use super::worker::Ask;
 use crate::json::{Field, FieldError, Found, Kind, Tree, find_object};
 use crate::model::{self, Reply, RequestBody, Shape};
 use crate::protocol::{
@@ -68,7 +68,6 @@ const NO_ROOM: &str = "not shown: there is no room for more; answer with your ve
 struct Case {
     shape: Arc<Shape>,
     body: RequestBody,
-    text_style: bool,
 }
 
 impl Engine {
@@ -107,7 +106,6 @@ impl Engine {
         Ok(Case {
             shape: Arc::new(shape),
             body,
-            text_style,
         })
     }
 
@@ -159,40 +157,15 @@ impl Engine {
     fn ask_verifier(&mut self, turn: &mut Turn, case: &Case) -> Flow<Result<Reply, model::Error>> {
         self.catch_up(turn)?;
         self.goal_may_ask()?;
-        let request = self.next_request();
-        let backend = self.backend.clone();
-        let conversation = self.open_one()?;
-        let estimated_tokens = conversation.meter.rough(case.body.len() as u64);
-        let chat = ChatJob {
+        let tokens = self.open_one()?.meter.rough(case.body.len() as u64);
+        let ask = Ask {
             shape: Arc::clone(&case.shape),
             body: Arc::new(case.body.clone()),
             offered: tools::names(Set::Reading),
-            text_style: case.text_style,
-            request,
-            estimated_tokens,
-            new_tokens: estimated_tokens,
-            prompt_speed: conversation.meter.speed(),
-            backend,
-            cancel: turn.cancel.clone(),
+            tokens,
+            new_tokens: tokens,
         };
-        turn.summaries += 1;
-        let answer = self.exchange(turn, chat)?;
-        self.emit(match &answer {
-            Ok(reply) => {
-                turn.tally.replied(&reply.usage);
-                Event::Replied {
-                    request,
-                    usage: reply.usage,
-                    stop: reply.stop.clone(),
-                    recovered: reply.recovered,
-                }
-            }
-            Err(error) => {
-                let reason = error.to_string();
-                Event::Discarded { request, reason }
-            }
-        });
-        Ok(answer)
+        self.ask_beside(turn, ask)
     }
 
     /// The calls of one reply, each answered.

@@ -151,16 +151,24 @@ fn tell(inbox: &Sender<News>, news: News) {
     let _ = inbox.send(news);
 }
 
-/// All that a chat needs, moved to its thread.
-pub(super) struct ChatJob {
-    pub(super) backend: Backend,
+/// A request as it is to be sent.
+pub(super) struct Ask {
     pub(super) shape: Arc<Shape>,
     pub(super) body: Arc<RequestBody>,
+    /// Tools whose calls are looked for in the reply.
     pub(super) offered: Vec<&'static str>,
+    /// So many, about.
+    pub(super) tokens: u64,
+    /// Those of them that the server has not read yet.
+    pub(super) new_tokens: u64,
+}
+
+/// All that a chat needs, moved to its thread.
+pub(super) struct ChatJob {
+    pub(super) ask: Ask,
+    pub(super) backend: Backend,
     pub(super) text_style: bool,
     pub(super) request: RequestId,
-    pub(super) estimated_tokens: u64,
-    pub(super) new_tokens: u64,
     pub(super) prompt_speed: Option<f64>,
     pub(super) cancel: Cancel,
 }
@@ -169,15 +177,19 @@ impl ChatJob {
     /// Talks to the server until the reply is complete or lost.
     pub(super) fn run(self, job: JobId, inbox: &Sender<News>) -> News {
         let chat = Chat {
-            offered: &self.offered,
+            offered: &self.ask.offered,
             text_style: self.text_style,
-            new_tokens: self.new_tokens,
+            new_tokens: self.ask.new_tokens,
             prompt_speed: self.prompt_speed,
         };
         let mut on = |progress: Progress<'_>| tell(inbox, self.news(job, progress));
-        let result = self
-            .backend
-            .chat(&self.shape, &self.body, &chat, &self.cancel, &mut on);
+        let result = self.backend.chat(
+            &self.ask.shape,
+            &self.ask.body,
+            &chat,
+            &self.cancel,
+            &mut on,
+        );
         // `self` and with it our share of the body is dropped before the last word: the engine then extends the body in place.
         News::Replied { job, result }
     }
@@ -192,7 +204,7 @@ impl ChatJob {
             Progress::Sent { bytes } => Event::RequestSent {
                 request,
                 bytes,
-                estimated_tokens: self.estimated_tokens,
+                estimated_tokens: self.ask.tokens,
             },
             Progress::Waiting(waiting) => Event::Waiting { request, waiting },
             Progress::Thinking(text) => Event::Thinking {
