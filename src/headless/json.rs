@@ -60,11 +60,7 @@ pub(super) fn summary(
     line(|w| {
         w.key("format").u64(FORMAT);
         write_receipt(w, receipt);
-        w.key("partial");
-        match partial {
-            "" => w.null(),
-            partial => w.string(partial),
-        };
+        optional_text(w, "partial", non_empty(partial));
         w.key("model");
         object(w, model);
         w.key("session");
@@ -211,7 +207,7 @@ fn write_event(w: &mut Writer, event: &Event) {
             question,
         } => {
             w.string("asked").key("ask").u64(ask.0);
-            write_call(w, call.as_ref());
+            optional_text(w, "call", call.as_ref().map(|CallId(id)| id.as_str()));
             w.key("question").begin_object();
             write_question(w, question);
             w.end_object();
@@ -222,12 +218,9 @@ fn write_event(w: &mut Writer, event: &Event) {
             decision,
             by,
         } => {
-            w.string("decided").key("ask");
-            match ask {
-                Some(ask) => w.u64(ask.0),
-                None => w.null(),
-            };
-            write_call(w, call.as_ref());
+            w.string("decided");
+            optional(w, "ask", ask.map(|ask| ask.0));
+            optional_text(w, "call", call.as_ref().map(|CallId(id)| id.as_str()));
             write_decision(w, decision, by);
         }
         Event::Output { call, text } => {
@@ -254,7 +247,7 @@ fn write_event(w: &mut Writer, event: &Event) {
         }
         Event::Touched { call, files, more } => {
             w.string("touched").key("call").string(&call.0);
-            write_strings(w, "files", files);
+            strings(w, "files", files);
             w.key("more").u64(*more);
         }
         Event::Stepped(report) => write_step(w, report),
@@ -266,7 +259,7 @@ fn write_event(w: &mut Writer, event: &Event) {
             w.string("reviewed").key("patch").string(patch);
             w.key("files");
             changes(w, files);
-            write_strings(w, "notes", notes);
+            strings(w, "notes", notes);
         }
         Event::Context(report) => write_context(w, report),
         Event::Compacting { tokens, window } => {
@@ -290,11 +283,8 @@ fn write_event(w: &mut Writer, event: &Event) {
             w.string("input").key("id").string(id);
             w.key("way").string(super::show::way(*way));
             let (word, reason) = super::show::input_state(state);
-            w.key("state").string(word).key("reason");
-            match reason {
-                Some(reason) => w.string(reason),
-                None => w.null(),
-            };
+            w.key("state").string(word);
+            optional_text(w, "reason", reason);
         }
         Event::Queued { held, pending } => {
             w.string("queued").key("held").bool(*held);
@@ -314,7 +304,7 @@ fn write_event(w: &mut Writer, event: &Event) {
             w.string("verified").key("accepted").bool(opinion.accepted);
             w.key("reason").string(&opinion.reason);
             w.key("next").string(&opinion.next);
-            write_strings(w, "missing", &opinion.missing);
+            strings(w, "missing", &opinion.missing);
         }
         Event::Saved {
             session,
@@ -362,11 +352,7 @@ fn write_context(w: &mut Writer, report: &ContextReport) {
     for row in &report.rows {
         w.begin_object();
         w.key("part").string(part_word(row.part));
-        w.key("what");
-        match row.what.as_str() {
-            "" => w.null(),
-            what => w.string(what),
-        };
+        optional_text(w, "what", non_empty(&row.what));
         w.key("bytes").u64(row.bytes).key("tokens").u64(row.tokens);
         w.end_object();
     }
@@ -427,14 +413,6 @@ fn write_usage(w: &mut Writer, usage: &Usage) {
     optional_seconds(w, "load_seconds", usage.load);
     optional_seconds(w, "prompt_seconds", usage.prompt_time);
     optional_seconds(w, "output_seconds", usage.output_time);
-}
-
-fn write_call(w: &mut Writer, call: Option<&CallId>) {
-    w.key("call");
-    match call {
-        Some(call) => w.string(&call.0),
-        None => w.null(),
-    };
 }
 
 fn write_question(w: &mut Writer, question: &Question) {
@@ -499,11 +477,8 @@ fn write_decision(w: &mut Writer, decision: &Decision, by: &DecidedBy) {
         Decision::Deny { reason } => ("deny", reason.as_deref()),
         Decision::Nobody => ("nobody", None),
     };
-    w.key("decision").string(word).key("reason");
-    match reason {
-        Some(reason) => w.string(reason),
-        None => w.null(),
-    };
+    w.key("decision").string(word);
+    optional_text(w, "reason", reason);
     let (kind, name) = match by {
         DecidedBy::Person => ("person", None),
         DecidedBy::Flag(flag) => ("flag", Some(flag.as_str())),
@@ -511,11 +486,8 @@ fn write_decision(w: &mut Writer, decision: &Decision, by: &DecidedBy) {
         DecidedBy::Session => ("session", None),
         DecidedBy::Nobody => ("nobody", None),
     };
-    w.key("by").string(kind).key("by_name");
-    match name {
-        Some(name) => w.string(name),
-        None => w.null(),
-    };
+    w.key("by").string(kind);
+    optional_text(w, "by_name", name);
 }
 
 /// The members of a step back or forth.
@@ -523,17 +495,9 @@ fn write_step(w: &mut Writer, report: &StepReport) {
     w.string("stepped").key("what").string(&report.what);
     w.key("made").bool(report.made).key("changes");
     changes(w, &report.changes);
-    write_strings(w, "conflicts", &report.conflicts);
-    write_strings(w, "notes", &report.notes);
-    write_strings(w, "copies", &report.copies);
-}
-
-fn write_strings(w: &mut Writer, key: &str, strings: &[String]) {
-    w.key(key).begin_array();
-    for text in strings {
-        w.string(text);
-    }
-    w.end_array();
+    strings(w, "conflicts", &report.conflicts);
+    strings(w, "notes", &report.notes);
+    strings(w, "copies", &report.copies);
 }
 
 /// Changed files as one array.
@@ -601,11 +565,7 @@ fn write_receipt(w: &mut Writer, receipt: &Receipt) {
     w.key("status").string(word);
     w.key("exit_code")
         .u64(u64::from(exit_code(&receipt.status)));
-    w.key("reason");
-    match reason {
-        Some(reason) => w.string(reason),
-        None => w.null(),
-    };
+    optional_text(w, "reason", reason);
     w.key("answer")
         .string(receipt.answer.trim())
         .key("verdict")
@@ -657,6 +617,18 @@ fn optional(w: &mut Writer, key: &str, n: Option<u64>) {
         Some(n) => w.u64(n),
         None => w.null(),
     };
+}
+
+fn optional_text(w: &mut Writer, key: &str, text: Option<&str>) {
+    w.key(key);
+    match text {
+        Some(text) => w.string(text),
+        None => w.null(),
+    };
+}
+
+fn non_empty(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
 }
 
 fn optional_exit(w: &mut Writer, exit: Option<i32>) {
