@@ -540,6 +540,7 @@ impl Engine {
             let reason = "the turn was stopped".to_string();
             self.emit(Event::Discarded { request, reason });
         })?;
+        self.doing = Doing::Between;
         if let Ok(reply) = &answer {
             self.count_for_goal(estimated_tokens, &reply.usage);
         }

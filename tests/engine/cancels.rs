@@ -2,8 +2,10 @@
 
 use super::drive::{Run, after_opening, allow_commands, check_prefixes, show};
 use super::fake::{Chat, Scene, calls, content, says};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use zcoder::protocol::{Decision, Event, Op, Status};
+use zcoder::engine::Submit;
+use zcoder::protocol::{Cut, Decision, Doing, Event, Halt, Op, Stage, Status, Tap};
 
 /// Prompts, cancels at the first event that `at` names, and checks that a second turn works. The lines of the first turn.
 fn cancel_at(run: &Run, at: impl Fn(&Event) -> bool) -> Vec<String> {
@@ -61,6 +63,29 @@ fn in_the_middle_of_the_stream() {
         !String::from_utf8_lossy(&chats[1]).contains("par\""),
         "partial text is not history"
     );
+}
+
+#[test]
+fn a_cancel_behind_a_whole_reply_is_between_two_steps() {
+    let look = calls(&[("c1", "list_files", "{}")]);
+    let submit: Arc<OnceLock<Submit>> = Arc::default();
+    let late = Arc::clone(&submit);
+    let run = Run::start(Scene::new(vec![look, says("ok")]), |_, setup| {
+        // On the engine's thread: the cancel is there before the calls are taken up.
+        setup.tap = Tap(Some(Arc::new(move |stage| {
+            if let Stage::Event(Event::Replied { .. }) = stage {
+                (late.get().expect("an engine"))(Op::Cancel);
+            }
+        })));
+    });
+    assert!(submit.set(run.submit()).is_ok());
+    let events = run.turn("first");
+    let Some(Event::TurnEnded { receipt, .. }) = events.last() else {
+        panic!("{events:?}");
+    };
+    let (by, doing) = (Halt::Cancel, Doing::Between);
+    assert_eq!(receipt.cut, Some(Cut { by, doing }));
+    check_prefixes(&run.finish());
 }
 
 #[test]

@@ -97,6 +97,11 @@ impl Run {
         }
     }
 
+    /// What says it, to be said elsewhere.
+    pub(crate) fn submit(&self) -> Submit {
+        Submit::clone(&self.submit)
+    }
+
     pub(crate) fn say(&self, op: Op) {
         (self.submit)(op);
     }
