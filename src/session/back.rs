@@ -87,22 +87,7 @@ pub(super) struct Back {
 impl Back {
     /// Begins at the end; a line of more than `max_bytes` counts as bad. Errors: there is no such session, or its last log cannot be read.
     pub(super) fn begin(disk: &Disk, folder: &Path, max_bytes: usize) -> io::Result<Back> {
-        let found = match disk.read(&folder.join("current"), pointer::MAX_BYTES) {
-            Ok(bytes) => Some(bytes),
-            Err(error) if error.kind() == ErrorKind::NotFound && folder.is_dir() => None,
-            Err(error) => return Err(error),
-        };
-        let parsed = found.as_deref().and_then(Pointer::parse);
-        let lost = parsed.is_none();
-        let pointer = match parsed {
-            Some(pointer) => pointer,
-            None => Pointer {
-                generation: 0,
-                log: last_log(folder)?,
-                length: u64::MAX,
-                hash: [0; 32],
-            },
-        };
+        let (found, pointer, lost) = committed(disk, folder)?;
         let mut back = Back {
             folder: folder.to_path_buf(),
             found,
@@ -256,11 +241,8 @@ fn judge(
     broken: bool,
 ) -> Option<(usize, Line, Hash)> {
     // A second beginning is looked for only in what is not good as it is: in a record of ours every quote within a text is escaped.
-    let inner = || {
-        let mut starts = line.windows(BEGINNING.len());
-        starts.rposition(|piece| piece == BEGINNING)
-    };
-    let starts = std::iter::once(0).chain(std::iter::once_with(inner).flatten());
+    let inner = std::iter::once_with(|| last_beginning(line)).flatten();
+    let starts = std::iter::once(0).chain(inner);
     for start in starts {
         let record = &line[start..];
         let hash = digest(record);
@@ -285,8 +267,36 @@ fn judge(
     None
 }
 
+/// Where in a line the last record begins.
+pub(super) fn last_beginning(line: &[u8]) -> Option<usize> {
+    let mut starts = line.windows(BEGINNING.len());
+    starts.rposition(|piece| piece == BEGINNING)
+}
+
+/// What `current` holds, and what it says. Where it says nothing (true), all of the last log that is there counts.
+pub(super) fn committed(
+    disk: &Disk,
+    folder: &Path,
+) -> io::Result<(Option<Vec<u8>>, Pointer, bool)> {
+    let found = match disk.read(&folder.join("current"), pointer::MAX_BYTES) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == ErrorKind::NotFound && folder.is_dir() => None,
+        Err(error) => return Err(error),
+    };
+    if let Some(pointer) = found.as_deref().and_then(Pointer::parse) {
+        return Ok((found, pointer, false));
+    }
+    let pointer = Pointer {
+        generation: 0,
+        log: last_log(folder)?,
+        length: u64::MAX,
+        hash: [0; 32],
+    };
+    Ok((found, pointer, true))
+}
+
 /// The log with the highest number.
-pub(super) fn last_log(folder: &Path) -> io::Result<u64> {
+fn last_log(folder: &Path) -> io::Result<u64> {
     let mut last = 0;
     for entry in std::fs::read_dir(folder)? {
         let name = entry?.file_name();

@@ -21,10 +21,10 @@
 //!
 //! Read next: `back.rs`, the same from the end.
 
-use super::back::last_log;
+use super::back::{committed, last_beginning};
 use super::disk::Disk;
-use super::line::{self, BEGINNING, Fault, Line, MAX_LINE_BYTES};
-use super::pointer::{self, Pointer, log_name};
+use super::line::{self, Fault, Line, MAX_LINE_BYTES};
+use super::pointer::{Pointer, log_name};
 use super::record::{Hash, Record};
 use super::tail::Entry;
 use crate::sha256::{Sha256, digest};
@@ -180,31 +180,18 @@ struct Reading {
 
 impl Forward {
     pub(super) fn begin(disk: &Disk, folder: &Path) -> io::Result<Forward> {
-        let found = match disk.read(&folder.join("current"), pointer::MAX_BYTES) {
-            Ok(bytes) => Pointer::parse(&bytes),
-            Err(error) if error.kind() == ErrorKind::NotFound && folder.is_dir() => None,
-            Err(error) => return Err(error),
-        };
-        let pointer = match found {
-            Some(pointer) => pointer,
-            None => Pointer {
-                generation: 0,
-                log: last_log(folder)?,
-                length: u64::MAX,
-                hash: [0; 32],
-            },
-        };
+        let (_, pointer, lost) = committed(disk, folder)?;
         let mut forward = Forward {
             folder: folder.to_path_buf(),
             pointer,
-            lost: found.is_none(),
+            lost,
             number: 1,
             log: None,
             last: None,
             waiting: VecDeque::new(),
             line: Vec::new(),
         };
-        if forward.lost {
+        if lost {
             forward.flaw("current".to_string(), 0, Cause::Pointer);
         }
         forward.enter()?;
@@ -376,8 +363,7 @@ impl Forward {
 
 /// A whole record at the end of a line that is none.
 fn inner(line: &[u8]) -> Option<(usize, Line)> {
-    let mut starts = line.windows(BEGINNING.len());
-    let start = starts.rposition(|piece| piece == BEGINNING)?;
+    let start = last_beginning(line)?;
     let read = line::read(&line[start..]).ok()?;
     (start > 0).then_some((start, read))
 }
