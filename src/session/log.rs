@@ -26,9 +26,9 @@ use crate::protocol::{Message, TurnId};
 use crate::sha256::hex;
 use crate::sys::clock;
 use crate::sys::file::Locked;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use std::{fs, io};
 
 /// The log.
 #[derive(Debug)]
@@ -208,6 +208,13 @@ impl Log {
             Keep::Memory => {}
             Keep::New { disk, above } => {
                 let place = commit::create(disk, above, &self.id.0, unsaved)?;
+                if let Some(Record::Session(Header {
+                    origin: Some(origin),
+                    ..
+                })) = self.records.first()
+                {
+                    link_outputs(&above.join(&origin.session.0), place.folder());
+                }
                 self.present = lock::present(place.folder());
                 self.keep = Keep::Kept(place);
             }
@@ -242,6 +249,17 @@ impl Log {
     /// The conversation as the model must see it (`view.rs`).
     pub fn messages(&self) -> impl Iterator<Item = &Message> {
         view(&self.records).into_iter().map(|(_, message)| message)
+    }
+}
+
+/// What commands said at length goes on to be there for a fork, by links: nothing in such a file changes any more. One that cannot be linked
+/// is missing there, as one is that was taken away, and whoever asks for it is told.
+fn link_outputs(origin: &Path, fork: &Path) {
+    let Ok(outputs) = fs::read_dir(origin.join("output")) else {
+        return;
+    };
+    for output in outputs.flatten() {
+        let _ = fs::hard_link(output.path(), fork.join("output").join(output.file_name()));
     }
 }
 

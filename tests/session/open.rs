@@ -634,6 +634,33 @@ fn a_fork_has_its_own_id_and_the_same_numbers() {
 }
 
 #[test]
+fn what_commands_said_at_length_is_there_for_a_fork() {
+    let kit = Kit::new();
+    let log = kit.committed(&["a"]);
+    let output = kit.file(&log, "output");
+    fs::write(output.join("3"), "a build log").expect("an output");
+    let mut fork = kit.store.fork(log.id(), None).expect("a fork").log;
+    fork.commit().expect("a commit");
+    let there = kit.file(&fork, "output");
+    assert_eq!(fs::read(there.join("3")).expect("read"), b"a build log");
+    // The one may be deleted, and the other goes on counting by itself.
+    fs::remove_file(output.join("3")).expect("removed");
+    assert_eq!(fs::read(there.join("3")).expect("read"), b"a build log");
+    fs::write(there.join("4"), "another").expect("written");
+    assert!(!output.join("4").exists());
+    // A fork of a session that is gone has none, and is one.
+    let mut fork = kit.store.fork(log.id(), None).expect("a fork").log;
+    fs::remove_dir_all(&output).expect("removed");
+    fork.commit().expect("a commit");
+    assert_eq!(
+        fs::read_dir(kit.file(&fork, "output"))
+            .expect("read")
+            .count(),
+        0
+    );
+}
+
+#[test]
 fn a_deleted_session_is_gone_and_what_a_kill_leaves_is_swept() {
     let kit = Kit::new();
     let mut log = kit.committed(&["a"]);
