@@ -98,7 +98,7 @@ impl Tally {
         let verdict = self.verdict(&end);
         Receipt {
             status: end.status,
-            cut: end.cut,
+            cut: end.cut.map(Box::new),
             answer: end.answer,
             verdict,
             files: self.files,

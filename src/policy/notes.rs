@@ -113,7 +113,7 @@ fn changed(command: &Command, script: &Script) -> Option<String> {
         let named = list(&named);
         return Some(format!("names {noun} changed in this session: {named}"));
     }
-    let runner = words(script).find(|word| RUNNERS.contains(&base(&word.text)))?;
+    let runner = words(script).find(|word| RUNNERS.contains(base(&word.text)))?;
     Some(format!(
         "{} may run files changed in this session: {}",
         base(&runner.text),

@@ -344,7 +344,7 @@ pub struct Receipt {
     /// How it ended.
     pub status: Status,
     /// Where and by what, if it was cancelled.
-    pub cut: Option<Cut>,
+    pub cut: Option<Box<Cut>>,
     /// The model's last words as they came, blanks around them included; empty when it had none.
     pub answer: Arc<String>,
     /// One line: "model says done; last command failed: ctest (exit 8)".

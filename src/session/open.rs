@@ -303,7 +303,7 @@ fn interrupted(records: &[Record], times: &[SystemTime]) -> Option<Interrupted> 
     let turn = match &records[begun] {
         Record::TurnStarted { turn, .. } => *turn,
         Record::Receipt { turn, receipt } => {
-            let Cut { by, doing } = receipt.cut.clone()?;
+            let Cut { by, doing } = *receipt.cut.clone()?;
             return Some(Interrupted {
                 turn: *turn,
                 at: *times.get(begun)?,

@@ -84,7 +84,7 @@ fn a_cancel_behind_a_whole_reply_is_between_two_steps() {
         panic!("{events:?}");
     };
     let (by, doing) = (Halt::Cancel, Doing::Between);
-    assert_eq!(receipt.cut, Some(Cut { by, doing }));
+    assert_eq!(receipt.cut, Some(Box::new(Cut { by, doing })));
     check_prefixes(&run.finish());
 }
 

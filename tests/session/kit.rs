@@ -317,7 +317,7 @@ pub(crate) fn every_record() -> Vec<Record> {
     records.extend(cuts.map(|(by, doing)| Record::Receipt {
         turn: TurnId(3),
         receipt: Receipt {
-            cut: Some(Cut { by, doing }),
+            cut: Some(Box::new(Cut { by, doing })),
             counted: Some(Counted {
                 bytes: 3812,
                 tokens: 905,

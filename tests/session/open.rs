@@ -532,7 +532,7 @@ fn a_turn_that_was_cut_off_tells_by_what_and_where() {
         log.begin_turn(TurnId(7), author());
         log.append(user("go"));
         let mut receipt = super::kit::receipt(Status::Cancelled);
-        receipt.cut = Some(Cut { by, doing });
+        receipt.cut = Some(Box::new(Cut { by, doing }));
         let turn = TurnId(7);
         log.append(Record::Receipt { turn, receipt });
         log.append(Record::Title {

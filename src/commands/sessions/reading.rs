@@ -14,7 +14,7 @@
 
 use crate::commands::{by, undo};
 use crate::headless::show;
-use crate::protocol::{Cut, Decision, Message, Note, Receipt, Status, Way};
+use crate::protocol::{Decision, Message, Note, Receipt, Status, Way};
 use crate::session::{Author, FrontEnd, Hash, ModelRecord, Record, ToolStyle, cut};
 use crate::sha256::hex;
 use crate::sys::clock;
@@ -222,7 +222,7 @@ pub(in crate::commands) fn receipt_of(receipt: &Receipt) -> String {
         Status::Limit { which } => format!("a limit was reached: {which}"),
         Status::NotSaved { reason } => format!("it could not be saved: {reason}"),
         Status::Cancelled => match &receipt.cut {
-            Some(Cut { by, doing }) => format!("cancelled {}", cut(Some(*by), doing)),
+            Some(end) => format!("cancelled {}", cut(Some(end.by), &end.doing)),
             None => "cancelled".to_string(),
         },
     };

@@ -117,7 +117,10 @@ pub(super) fn read(line: &Field<'_>) -> Result<Receipt, FieldError> {
             "cancelled" => Status::Cancelled,
             _ => return Err(status.error("a status that this version knows")),
         },
-        cut: line.optional("cut")?.map(|field| cut(&field)).transpose()?,
+        cut: line
+            .optional("cut")?
+            .map(|field| cut(&field).map(Box::new))
+            .transpose()?,
         answer: Arc::new(text(line, "answer")?),
         verdict: text(line, "verdict")?,
         files: all(line, "files", |file| {
