@@ -93,10 +93,15 @@ impl Log {
     }
 
     /// Takes the records of another one behind the header, in place of that one's header.
-    pub(super) fn take(&mut self, records: Vec<Record>, times: Vec<SystemTime>) {
+    pub(super) fn take(&mut self, mut records: Vec<Record>, mut times: Vec<SystemTime>) {
         self.title = title(&records).map(str::to_string);
-        self.records.extend(records.into_iter().skip(1));
-        self.times.extend(times.into_iter().skip(1));
+        // The header changes places, and not the hundred thousand behind it.
+        let (old, header) = (records.first_mut(), self.records.first_mut());
+        let (then, now) = (times.first_mut(), self.times.first_mut());
+        if let (Some(old), Some(header), Some(then), Some(now)) = (old, header, then, now) {
+            (*old, *then) = (header.clone(), *now);
+            (self.records, self.times) = (records, times);
+        }
     }
 
     fn empty(id: SessionId, keep: Keep) -> Log {
