@@ -117,9 +117,16 @@ pub fn unquote(bytes: &[u8]) -> Option<(String, usize)> {
     let mut at = 0;
     loop {
         let run = simd::find_string_end(bytes, at);
+        if at == 0 && bytes.get(run) != Some(&b'"') {
+            // What has escapes is mostly the long text at the end of a line.
+            out.reserve_exact(bytes.len());
+        }
         out.extend_from_slice(&bytes[at..run]);
         match bytes.get(run)? {
             b'"' => {
+                if out.capacity() > 2 * out.len() {
+                    out.shrink_to_fit();
+                }
                 let text = simd::into_utf8(out);
                 let text = text.unwrap_or_else(|bad| String::from_utf8_lossy(&bad).into_owned());
                 return Some((text, run + 1));

@@ -1,7 +1,7 @@
 //! Strings: escapes, surrogates, control characters, encodings, and every length and place of what ends them.
 use super::{check, refused};
 use std::borrow::Cow;
-use zcoder::json::{Text, Token, Tokens, Tree};
+use zcoder::json::{Text, Token, Tokens, Tree, unquote};
 
 /// `inside` is what stands between the quotes.
 #[track_caller]
@@ -285,4 +285,40 @@ fn names_are_compared_unescaped() {
     });
     with_text(b"\"\xff\"", |token| assert!(!token.is("\u{fffd}")));
     with_text(b"\"\"", |token| assert!(token.is("")));
+}
+
+#[test]
+fn a_string_is_unquoted_as_its_tree_has_it_or_not_at_all() {
+    let long = format!(r#""{}\n{}""#, "x".repeat(100), "é".repeat(60));
+    let cases: &[(&str, bool)] = &[
+        (r#""""#, true),
+        (r#""plain""#, true),
+        (r#""a\nb\tc\rd\be\ff\"g\\h\/i""#, true),
+        (&long, true),
+        // A tokenizer is to be asked.
+        (r#""\u00e9""#, false),
+        (r#""\ud83e\udd80""#, false),
+        (r#""\x""#, false),
+        ("\"\n\"", false),
+    ];
+    for (text, is_read) in cases {
+        // Whatever stands behind the closing quote is not looked at.
+        let line = format!("{text},\"more\\u0000");
+        let read = unquote(&line.as_bytes()[1..]);
+        assert_eq!(read.is_some(), *is_read, "{text}");
+        if let Some((string, length)) = read {
+            let tree = Tree::parse(text.as_bytes()).expect("a string");
+            assert_eq!(tree.root().as_str(), Some(string.as_str()), "{text}");
+            assert_eq!(length + 1, text.len(), "{text}");
+        }
+        for cut in 1..text.len() {
+            assert_eq!(
+                unquote(&text.as_bytes()[1..cut]),
+                None,
+                "{text} cut at {cut}"
+            );
+        }
+    }
+    let repaired = unquote(b"a\xff\\n\"").expect("a string");
+    assert_eq!(repaired, ("a\u{fffd}\n".to_string(), 5));
 }
