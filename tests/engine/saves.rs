@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use zcoder::engine::{Compaction, Setup};
 use zcoder::policy::Profile;
-use zcoder::protocol::{Event, Message, Stage, Status, Tap, TurnId};
+use zcoder::protocol::{Event, Message, Receipt, Stage, Status, Tap, TurnId};
 use zcoder::session::{Author, FrontEnd, Log, Pointer, Record, SessionId, Store, read_line};
 use zcoder::sys::file::Locked;
 
@@ -79,6 +79,31 @@ fn start_with(scene: Scene, watch: Watch, change: impl FnOnce(&mut Setup)) -> (R
         })));
     });
     (run, sessions)
+}
+
+/// From the first reply on nothing can be saved.
+fn in_the_way() -> Watch {
+    Box::new(|sessions, stage| {
+        if let Stage::Reply(_) = stage {
+            let folder = session(sessions).expect("kept");
+            fs::create_dir_all(folder.join("current.new/x")).expect("in the way");
+        }
+    })
+}
+
+/// Why the last turn was not saved; nothing else was said of it.
+#[track_caller]
+fn not_saved(events: &[Event]) -> &Receipt {
+    let is_notice = |event: &&Event| matches!(event, Event::Notice { .. });
+    assert_eq!(events.iter().find(is_notice), None);
+    let Some(Event::TurnEnded { receipt, .. }) = events.last() else {
+        panic!("{events:#?}");
+    };
+    let Status::NotSaved { reason } = &receipt.status else {
+        panic!("{receipt:#?}");
+    };
+    assert!(reason.contains("current.new`"), "{reason}");
+    receipt
 }
 
 const WRITE: &str = r#"{"path":"a.txt","content":"new\n"}"#;
@@ -218,46 +243,17 @@ fn nothing_is_done_for_a_session_that_somebody_else_went_on_with() {
 
 #[test]
 fn what_cannot_be_saved_is_said_once() {
-    let watch: Watch = Box::new(|sessions, stage| {
-        if let Stage::Reply(_) = stage {
-            let folder = session(sessions).expect("kept");
-            fs::create_dir_all(folder.join("current.new/x")).expect("in the way");
-        }
-    });
-    let (run, _) = start(write_and_run(), watch);
+    let (run, _) = start(write_and_run(), in_the_way());
     let events = run.turn("write it");
-    let Some(Event::TurnEnded { receipt, .. }) = events.last() else {
-        panic!("{events:#?}");
-    };
-    let Status::NotSaved { reason } = &receipt.status else {
-        panic!("{receipt:#?}");
-    };
-    assert!(reason.contains("current.new`"), "{reason}");
-    let is_notice = |event: &&Event| matches!(event, Event::Notice { .. });
-    assert_eq!(events.iter().find(is_notice), None);
+    not_saved(&events);
     run.finish();
 }
 
 #[test]
 fn an_answer_that_cannot_be_saved_is_told_and_the_turn_says_that_it_is_not() {
-    let watch: Watch = Box::new(|sessions, stage| {
-        if let Stage::Reply(_) = stage {
-            let folder = session(sessions).expect("kept");
-            fs::create_dir_all(folder.join("current.new/x")).expect("in the way");
-        }
-    });
-    let (run, _) = start(Scene::new(vec![says("forty-two")]), watch);
+    let (run, _) = start(Scene::new(vec![says("forty-two")]), in_the_way());
     let events = run.turn("what is it?");
-    let Some(Event::TurnEnded { receipt, .. }) = events.last() else {
-        panic!("{events:#?}");
-    };
-    assert_eq!(receipt.answer.as_str(), "forty-two");
-    let Status::NotSaved { reason } = &receipt.status else {
-        panic!("{receipt:#?}");
-    };
-    assert!(reason.contains("current.new`"), "{reason}");
-    let is_notice = |event: &&Event| matches!(event, Event::Notice { .. });
-    assert_eq!(events.iter().find(is_notice), None);
+    assert_eq!(not_saved(&events).answer.as_str(), "forty-two");
     run.finish();
 }
 
