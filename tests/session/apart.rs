@@ -114,6 +114,9 @@ fn threads_that_write_to_one_session_overwrite_nothing() {
 #[test]
 #[ignore = "run by processes_that_write_to_one_session_overwrite_nothing in processes of its own"]
 fn helper_write() {
+    if !crate::support::is_apart() {
+        return;
+    }
     let state = std::env::current_dir().expect("a folder");
     let id = fs::read_to_string(state.join("id")).expect("an id");
     let name = format!("p{}", std::process::id());
@@ -169,6 +172,9 @@ fn processes_that_write_to_one_session_overwrite_nothing() {
 #[test]
 #[ignore = "run by a_full_disk_loses_nothing_at_any_write in a file system of its own"]
 fn helper_full_disk() {
+    if !crate::support::is_apart() {
+        return;
+    }
     let state = std::env::current_dir().expect("a folder");
     let mut log = store(&state).begin(Profile::Coding).expect("a log");
     log.append(user("first"));
@@ -238,6 +244,9 @@ fn a_full_disk_loses_nothing_at_any_write() {
 #[test]
 #[ignore = "run by a_file_that_may_not_grow_loses_nothing with a limit"]
 fn helper_limited() {
+    if !crate::support::is_apart() {
+        return;
+    }
     let state = std::env::current_dir().expect("a folder");
     let mut log = store(&state).begin(Profile::Coding).expect("a log");
     let error = loop {

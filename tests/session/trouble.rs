@@ -48,6 +48,9 @@ fn told(log: &Log, error: &dyn std::fmt::Display) -> String {
 #[test]
 #[ignore = "run with little room in a process of its own"]
 fn helper_commits_without_room() {
+    if !crate::support::is_apart() {
+        return;
+    }
     for (name, generation) in [("new", 0), ("commit", 1)] {
         let mut pages = 0;
         loop {
@@ -103,6 +106,9 @@ fn helper_commits_without_room() {
 #[test]
 #[ignore = "run on a file system of its own"]
 fn helper_commits_to_a_home_that_became_read_only() {
+    if !crate::support::is_apart() {
+        return;
+    }
     let remount = |how: &str| {
         let option = format!("remount,{how}");
         let mut mount = Command::new("mount");
