@@ -111,7 +111,7 @@ fn unescape(raw: &[u8], mut put: impl FnMut(Piece<'_>)) {
 }
 
 /// A string that begins behind its opening quote, decoded while its end is looked for, and the bytes up to behind the closing one. `None`:
-/// it is none (RFC 8259 7), or has a `\\u` in it, and a tokenizer is to be asked.
+/// it is none (RFC 8259 7), or has a `\u` in it, and a tokenizer is to be asked.
 pub fn unquote(bytes: &[u8]) -> Option<(String, usize)> {
     let mut out = Vec::new();
     let mut at = 0;

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Nothing is refused: a line with blanks, with members missing, in another order, more of them or of another type is `line.rs`'s, and so is
-//! one with `\\u` in it, which stands for controls.
+//! one with `\u` in it, which stands for controls.
 //!
 //! Invariant: what is read here is what `line.rs` would have read.
 
